@@ -38,9 +38,9 @@ def main() -> int:
     try:
         return _run()
     except BrokenPipeError:
-        return _failed("")  # the reader has left, as in `krm-fn | head`
+        return _fail("")  # the reader has left, as in `krm-fn | head`
     except OSError as problem:
-        return _failed(f"{_PROGRAM}: cannot write to stdout: {problem.strerror}\n")
+        return _fail(f"{_PROGRAM}: cannot write to stdout: {problem.strerror}\n")
 
 
 def _run() -> int:
@@ -79,7 +79,7 @@ def _function(settings: str = "") -> int:
     try:
         given = sys.stdin.buffer.read() if sys.stdin else b""
     except OSError as problem:
-        return _failed(f"{_PROGRAM}: cannot read stdin: {problem.strerror}\n")
+        return _fail(f"{_PROGRAM}: cannot read stdin: {problem.strerror}\n")
     streams = io.BytesIO(given), sys.stdout.buffer, sys.stderr or io.StringIO()
     try:
         if settings:
@@ -91,7 +91,7 @@ def _function(settings: str = "") -> int:
         return 130
 
 
-def _failed(message: str) -> int:
+def _fail(message: str) -> int:
     """Prints a message on stderr and returns 1. Drops unwritten text of stdout, so that the interpreter prints no error on exit."""
     for stream, text in ((sys.stdout, ""), (sys.stderr, message)):
         if not stream:

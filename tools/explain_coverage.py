@@ -60,7 +60,7 @@ class _Variant(NamedTuple):
 def measure(resources: Sequence[Resource], config: Config, *, oracle: bool) -> Figures | None:
     """The figures of one input; None if it does not render."""
     ordinary = expand.expand(resources, config)
-    if results.failed(ordinary.results):
+    if results.has_errors(ordinary.results):
         return None
     traced = trace.render(resources, config)
     given = {identity.key(each) for each in resources}
@@ -103,7 +103,7 @@ def _variants(resources: Sequence[Resource], config: Config, before: dict[Place,
     given = {identity.key(each) for each in resources}
     for index, path, done, changed in _changes(resources):
         after = expand.expand(changed, config)
-        if results.failed(after.results):
+        if results.has_errors(after.results):
             continue
         values = _values(after.resources, given | {identity.key(each) for each in changed})
         moved = frozenset(place for place, value in before.items() if place not in values or values[place] != value)

@@ -89,12 +89,22 @@ def _names(trees: dict[Path, ast.Module]) -> dict[str, Any]:
         "modules whose name is not unique": sum(number for number in modules.values() if number > 1),
         "class names that are not unique": sum(number > 1 for number in classes.values()),
         "private functions with one use": sum(map(_used_once, trees.values())),
-        "functions that are a bare participle": sum(map(_bare_participles, trees.values())),
+        "functions that are a bare participle": sum(len(bare_participles(tree)) for tree in trees.values()),
     }
 
 
-def _bare_participles(tree: ast.Module) -> int:
-    return sum(isinstance(node, ast.FunctionDef) and bool(re.fullmatch(PARTICIPLE, node.name)) for node in ast.walk(tree))
+def bare_participles(tree: ast.Module) -> list[str]:
+    """The names of functions and methods that are a bare participle. A property is not among them: its name describes a value.
+
+    >>> bare_participles(ast.parse("def written(): ..."))
+    ['written']
+    """
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    return [node.name for node in functions if re.fullmatch(PARTICIPLE, node.name) and not _is_property(node)]
+
+
+def _is_property(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    return any("property" in ast.unparse(decorator) for decorator in node.decorator_list)
 
 
 def _used_once(tree: ast.Module) -> int:

@@ -4,8 +4,8 @@ Names, values, paths and messages of other programs can hold any character. A li
 cursor, a character for bidirectional text reorders the line, and an invisible character makes two names look the same. A CI system runs
 a line of a log that begins with `::` (GitHub), or that has `##[` or `##vso[` anywhere (GitHub, Azure Pipelines).
 
-Every text for people leaves through `visible`: a writer joins its lines with `joined`, and `krm_fn.cli.command_output` escapes the whole
-output once more. `json_text` writes JSON with escapes of JSON.
+Every text for people leaves through `visible`: a writer joins its lines with `join_lines`, and `krm_fn.cli.command_output` escapes the
+whole output once more. `json_text` writes JSON with escapes of JSON.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _BLANK = "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u2800\u3164\ufe00-\
 _COMMAND = r"\A *:(?=:)|#(?=#[A-Za-z]*\[)"
 """The first character of a command to a CI system. GitHub's runner skips blanks before `::`."""
 _COLOUR = r"(\x1b\[(?:0|1|22|3[1-7])m)"
-"""The control sequences of `painted`: colours, bold, and their end (SGR of ECMA-48)."""
+"""The control sequences of `paint`: colours, bold, and their end (SGR of ECMA-48)."""
 
 RED, GREEN, YELLOW, BLUE, CYAN, WHITE = 31, 32, 33, 34, 36, 37
 BOLD = 1
@@ -52,17 +52,17 @@ def has_command(text: str) -> bool:
     return ("::" in text or "##" in text) and any(re.search(_COMMAND, line) for line in text.replace("\t", " ").split("\n"))
 
 
-def joined(lines: Iterable[str], *, colours: bool = False) -> str:
-    """Returns one line of output for each text. With `colours`, texts of `painted` stay as they are."""
+def join_lines(lines: Iterable[str], *, colours: bool = False) -> str:
+    """Returns one line of output for each text. With `colours`, texts of `paint` stay as they are."""
     return "".join(f"{_around_colours(line) if colours else visible(line)}\n" for line in lines)
 
 
 def output(text: str, *, colours: bool) -> str:
-    """Returns a text for people with every line escaped. With `colours`, texts of `painted` stay as they are."""
+    """Returns a text for people with every line escaped. With `colours`, texts of `paint` stay as they are."""
     return "\n".join(map(_around_colours if colours else visible, text.split("\n")))
 
 
-def painted(text: str, *parameters: int) -> str:
+def paint(text: str, *parameters: int) -> str:
     """Returns a text between control sequences for colours, with these parameters of SGR. The text is escaped."""
     return f"{''.join(f'{chr(27)}[{parameter}m' for parameter in parameters)}{visible(text)}\x1b[0m"
 

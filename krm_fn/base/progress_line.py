@@ -61,7 +61,7 @@ def is_visible() -> bool:
 
 
 @contextlib.contextmanager
-def shown(title: str) -> Iterator[Callable[[str], None]]:
+def show_progress(title: str) -> Iterator[Callable[[str], None]]:
     """Yields a function that names the current step of the work. The line is removed at the end. An inner call uses the outer line."""
     if _lines:
         yield _lines[0].show

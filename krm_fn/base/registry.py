@@ -22,7 +22,7 @@ _HERE = __file__.removesuffix("base/registry.py")
 @cache
 def entries(package: ModuleType) -> tuple[str, ...]:
     """Returns the names of a package's modules and folders, sorted, without those that start with an underscore."""
-    return _listed(package.__path__)
+    return _list_entries(package.__path__)
 
 
 @cache
@@ -31,7 +31,7 @@ def entries_of(name: str) -> tuple[str, ...]:
 
     Modules in a layer below that package use this. Raises FileNotFoundError for an unknown package.
     """
-    return _listed([_HERE + name.replace(".", "/")])
+    return _list_entries([_HERE + name.replace(".", "/")])
 
 
 @cache
@@ -63,7 +63,7 @@ def data(path: str) -> bytes:
     return content
 
 
-def _listed(folders: Iterable[str]) -> tuple[str, ...]:
+def _list_entries(folders: Iterable[str]) -> tuple[str, ...]:
     names = {name for folder in folders for name in _modules(folder) if not name.startswith("_")}
     return tuple(sorted(names))
 

@@ -40,22 +40,22 @@ def summary(findings: Sequence[Result], lines: int = 0) -> str:
 def count(findings: Sequence[Result]) -> str:
     """The number of findings of each severity: `2 errors, 1 note`."""
     numbers = Counter(result.severity for result in findings)
-    return ", ".join(counted(numbers[severity], noun) for severity, noun in _NOUNS.items() if numbers[severity])
+    return ", ".join(pluralize(numbers[severity], noun) for severity, noun in _NOUNS.items() if numbers[severity])
 
 
-def counted(number: int, noun: str, plural: str = "") -> str:
+def pluralize(number: int, noun: str, plural: str = "") -> str:
     """Returns a number with a noun. The default plural is the noun with an `s`; both can have a verb.
 
-    >>> counted(1, "pod"), counted(2, "pod"), counted(0, "GPU is", "GPUs are")
+    >>> pluralize(1, "pod"), pluralize(2, "pod"), pluralize(0, "GPU is", "GPUs are")
     ('1 pod', '2 pods', '0 GPUs are')
     """
     return f"{number} {noun if number == 1 else plural or f'{noun}s'}"
 
 
-def listed(names: Sequence[str], most: int) -> str:
+def list_first(names: Sequence[str], most: int) -> str:
     """Returns the first names, and the number of the others.
 
-    >>> listed(("a", "b", "c"), 2), listed(("a", "b"), 2)
+    >>> list_first(("a", "b", "c"), 2), list_first(("a", "b"), 2)
     ('a, b and 1 more', 'a, b')
     """
     more = f" and {len(names) - most} more" if len(names) > most else ""

@@ -80,10 +80,10 @@ def fold(title: str, body: str) -> str:
 
 def line(content: Line, bar: str = "|") -> str:
     """Returns a text in which only the forms of its spans have an effect. `bar` is the form of a bar in code."""
-    return "".join(_formed(span, bar) for span in report_text.spans(content) if span.text)
+    return "".join(_format_span(span, bar) for span in report_text.spans(content) if span.text)
 
 
-def _formed(span: Span, bar: str) -> str:
+def _format_span(span: Span, bar: str) -> str:
     if span.form == "code":
         return code(span.text).replace("|", bar)
     return f"**{plain(span.text)}**" if span.form == "bold" else plain(span.text)

@@ -41,7 +41,7 @@ def block(part: Block, *, colours: bool = False) -> str:
 
 def line(content: Line, *, colours: bool = False) -> str:
     """Returns a text in one line."""
-    return "".join(_painted(escaping.visible(span.text), span.colour, colours=colours) for span in spans(content))
+    return "".join(_paint_text(escaping.visible(span.text), span.colour, colours=colours) for span in spans(content))
 
 
 def spans(content: Line) -> list[Span]:
@@ -52,8 +52,8 @@ def spans(content: Line) -> list[Span]:
 
 def finding(result: Result, others: int = 0, *, colours: bool = False) -> str:
     """Returns a finding in one line. `others` is the number of further resources that have it."""
-    noun = _painted(report.noun(result), _COLOURS[result.severity], colours=colours)
-    more = f" and {report.counted(others, 'more resource')}" if others else ""
+    noun = _paint_text(report.noun(result), _COLOURS[result.severity], colours=colours)
+    more = f" and {report.pluralize(others, 'more resource')}" if others else ""
     return " ".join(filter(None, (report.location(result), noun, report.what(result)))) + more
 
 
@@ -63,7 +63,7 @@ def _table(table: ReportTable, *, colours: bool) -> str:
     rows = [[_cell(cell, table.dash) for cell in row] for row in (head, *table.rows)]
     widths = [max(len(text) for text, _ in column) for column in zip(*rows, strict=True)]
     padded = ([(f"{text:{width}}", colour) for (text, colour), width in zip(row, widths, strict=True)] for row in rows)
-    return "".join("  ".join(_painted(text, colour, colours=colours) for text, colour in row).rstrip() + "\n" for row in padded)
+    return "".join("  ".join(_paint_text(text, colour, colours=colours) for text, colour in row).rstrip() + "\n" for row in padded)
 
 
 def _cell(content: Line, dash: str) -> tuple[str, Sequence[int]]:
@@ -71,5 +71,5 @@ def _cell(content: Line, dash: str) -> tuple[str, Sequence[int]]:
     return report.printable("".join(span.text for span in parts)) or dash, parts[0].colour
 
 
-def _painted(text: str, colour: Sequence[int], *, colours: bool) -> str:
-    return escaping.painted(text, *colour) if colours and colour else text
+def _paint_text(text: str, colour: Sequence[int], *, colours: bool) -> str:
+    return escaping.paint(text, *colour) if colours and colour else text

@@ -140,7 +140,7 @@ def errors_of(findings: Iterable[Result]) -> list[Result]:
     return [finding for finding in findings if finding.severity == "error"]
 
 
-def failed(results: list[Result]) -> bool:
+def has_errors(results: list[Result]) -> bool:
     """True if one of the findings is an error; the build must then stop."""
     return any(result.severity == "error" for result in results)
 

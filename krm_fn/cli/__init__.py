@@ -85,7 +85,7 @@ def _message(problem: click.ClickException) -> str:
     """Returns what click shows for an error, with the error itself in one line."""
     ctx = problem.ctx if isinstance(problem, click.UsageError) else None
     usage = [*ctx.get_usage().splitlines(), f"Try '{ctx.command_path} {max(ctx.help_option_names, key=len)}' for help.", ""] if ctx else []
-    return escaping.joined([*usage, f"Error: {escaping.printable(problem.format_message())}"])
+    return escaping.join_lines([*usage, f"Error: {escaping.printable(problem.format_message())}"])
 
 
 @click.group(cls=_Commands, invoke_without_command=False, context_settings={"help_option_names": ["-h", "--help"]})

@@ -107,9 +107,9 @@ def adopt(  # noqa: PLR0913 - one for each option
             folder,
             {name: emitter.text(content) for name, content in adopted.files.items()} | {migration_files.STEPS: adopted.steps},
         )
-    command_output.print_line(f"{report.counted(len(adopted.files) + 1, 'file')} in {folder}")
+    command_output.print_line(f"{report.pluralize(len(adopted.files) + 1, 'file')} in {folder}")
     command_output.print_line(adoption.summary(adopted.verification))
-    ctx.exit(1 if results.failed(findings) or not _has_ended(adopted, limit) else 0)
+    ctx.exit(1 if results.has_errors(findings) or not _has_ended(adopted, limit) else 0)
 
 
 def _check_usage(live: str, namespace: str | None, limit: float | None, *, everywhere: bool) -> None:
@@ -143,9 +143,9 @@ def _adopt_all(live: str, folder: Path, limit: float | None, *, quiet: bool) -> 
                 writing.write_texts(folder / name, {file: emitter.text(content) for file, content in adoption.files.items()})
         writing.write_texts(folder, cluster.pages)
     files = sum(len(adoption.files) for adoption in cluster.namespaces.values()) + len(cluster.pages)
-    command_output.print_line(f"{report.counted(files, 'file')} in {folder}")
+    command_output.print_line(f"{report.pluralize(files, 'file')} in {folder}")
     command_output.print_line(all_namespaces.summary(cluster.namespaces))
-    return 1 if results.failed(findings) or not _has_ended(cluster, limit) else 0
+    return 1 if results.has_errors(findings) or not _has_ended(cluster, limit) else 0
 
 
 def _has_ended(adopted: Adoption | ClusterAdoption, limit: float | None) -> bool:

@@ -55,13 +55,13 @@ def compare(*, files: tuple[str, ...], argocd: bool, flux: str) -> None:
       krm-fn render chat.yaml --config render.yaml > objects.yaml
       krm-fn adopt compare objects.yaml
     """  # noqa: D301 - click reads the backspace
-    with _reported():
+    with _report_findings():
         findings: list[Result] = []
         for graph in _read(files, argocd=argocd, flux=flux):
             differences = live_comparison.compare(graph)
             findings += differences
             if not differences:
-                command_output.print_line(_kept(graph))
+                command_output.print_line(_kept_line(graph))
         _refuse(findings, "nothing was changed; correct the graph or the configuration, then render and compare again")
 
 
@@ -82,11 +82,11 @@ def take_over(*, files: tuple[str, ...], argocd: bool, flux: str) -> None:
     \b
       krm-fn adopt take-over --flux flux-system/chat objects.yaml
     """  # noqa: D301 - click reads the backspace
-    with _reported():
+    with _report_findings():
         graphs = _read(files, argocd=argocd, flux=flux)
         _refuse(from_operator.check(graphs), "nothing was changed")
         for graph in graphs:
-            command_output.print_line(_kept(graph))
+            command_output.print_line(_kept_line(graph))
         for graph in graphs:
             taken = from_operator.take_over(graph)
             command_output.write(taken.applied)
@@ -115,7 +115,7 @@ def let_go(*, file: Path) -> None:
     \b
       krm-fn adopt let-go --save definitions.json
     """  # noqa: D301 - click reads the backspace
-    with _reported():
+    with _report_findings():
         try:
             is_new, changed = definitions.let_go(file)
         except OSError as problem:
@@ -138,10 +138,10 @@ def give_back(*, files: tuple[str, ...]) -> None:
     \b
       krm-fn adopt give-back objects.yaml
     """  # noqa: D301 - click reads the backspace
-    with _reported():
+    with _report_findings():
         for state in to_operator.give_back(_read(files)):
             finding_formats.print_heads(state.notes)
-            counted = report.counted(len(state.marked), "object")
+            counted = report.pluralize(len(state.marked), "object")
             command_output.print_line(
                 f"the graph {state.moved.name} and {counted} are ready; check the start of the operator with can-start"
             )
@@ -159,7 +159,7 @@ def can_start(*, files: tuple[str, ...]) -> None:
     \b
       krm-fn adopt can-start objects.yaml
     """  # noqa: D301 - click reads the backspace
-    with _reported():
+    with _report_findings():
         graphs = _read(files)
         to_operator.check_start(graphs)
         names = ", ".join(graph.name for graph in graphs)
@@ -178,12 +178,12 @@ def set_owners(*, files: tuple[str, ...]) -> None:
     \b
       krm-fn adopt set-owners objects.yaml
     """  # noqa: D301 - click reads the backspace
-    with _reported():
+    with _report_findings():
         command_output.print_line(f"{to_operator.set_owners(_read(files))} objects have their owners")
 
 
 @contextlib.contextmanager
-def _reported() -> Iterator[None]:
+def _report_findings() -> Iterator[None]:
     """Prints the findings of a command that cannot go on, and ends it with exit code 1."""
     try:
         yield
@@ -212,11 +212,11 @@ def _read(files: Sequence[str], *, argocd: bool = False, flux: str = "") -> list
     for file in files:
         values[file], errors = compared_states.read_export(file)
         broken += errors
-    if results.failed(broken):
+    if results.has_errors(broken):
         raise RefusedMoveError(broken)
     return moved_graphs.read(values, Applier(manager, flux))
 
 
-def _kept(graph: MovedGraph) -> str:
+def _kept_line(graph: MovedGraph) -> str:
     workloads = f"{len(graph.workloads())} workloads keep their pods"
     return f"{graph.namespace}/{graph.name}: {workloads}; the API server accepts all {len(graph.rendered)} objects"

@@ -26,6 +26,6 @@ def read(path: str | None, given: Inputs) -> BudgetFile | None:
         return None
     limits, findings = budget_files.read(path)
     if findings:
-        command_output.write(escaping.joined(map(report.entry, findings)), err=True)
+        command_output.write(escaping.join_lines(map(report.entry, findings)), err=True)
         click.get_current_context().exit(1)
     return limits

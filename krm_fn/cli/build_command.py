@@ -44,19 +44,19 @@ def build(*, folder: Path, top: Path | None, fetch: bool, style: str) -> None:
     if not folder.resolve().is_relative_to(whole):
         raise click.BadParameter(f"{folder} is not in {whole}.", param_hint="--top")
     try:
-        built = _built(folder, whole, fetches=fetch)
+        built = _build_folder(folder, whole, fetches=fetch)
     except RepositoryError as problem:
         raise click.ClickException(str(problem)) from problem
     finding_formats.print_text(built.sources, built.results)
-    if results.failed(built.results):
+    if results.has_errors(built.results):
         command_output.print_line(f"nothing is built: {report.count(built.results)}", err=True)
         click.get_current_context().exit(1)
     command_output.write(command_output.resources((source.value for source in built.sources), style), style)
 
 
-def _built(folder: Path, top: Path, *, fetches: bool) -> RootBuild:
+def _build_folder(folder: Path, top: Path, *, fetches: bool) -> RootBuild:
     """Builds a folder in a private copy. Raises RepositoryError if the files cannot be copied."""
-    with checkouts.opened(None, top) as copies, copies.working_tree() as copy:
+    with checkouts.open_checkouts(None, top) as copies, copies.working_tree() as copy:
         at = copy.relative_to(copies.top) / folder.resolve().relative_to(top)
         tree = Tree(copies.top, at.as_posix(), lambda name: os.path.normpath(folder / posixpath.relpath(name, at.as_posix())))
         return builds.fetch_and_build(tree, private_programs.create(copies.temporary / "programs", _SECONDS), fetches=fetches)

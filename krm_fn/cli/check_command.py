@@ -84,14 +84,14 @@ def check(  # noqa: PLR0913 - one for each option
         with_texts = given._replace(texts=texts)
         inputs = checked_inputs.load(with_texts, old, is_plain=root is not None, verbose=verbose)
         located, compared = checked_inputs.find(inputs, root, fixed_services=fixed_services, verbose=verbose)
-        used = limits.compare(part.measured() for part in inputs.parts) if limits else None
+        used = limits.compare(part.measured_objects() for part in inputs.parts) if limits else None
         located += used.findings if used else []
         values = [source.value for source in inputs.resources]
-        findings = policy.without_ignored(sorted(_judged(located), key=results.order), values)
+        findings = policy.without_ignored(sorted(_require_judged(located), key=results.order), values)
         return _CheckedState(inputs, findings, compared, used)
 
     def run() -> Run:
-        with progress_line.shown("check"):
+        with progress_line.show_progress("check"):
             fixed = check_fixes.fix(given, judge, mode) if mode else None
             state = fixed.state if fixed else judge({})
         _print(state, policy, style, old, fixed)
@@ -120,7 +120,7 @@ class _CheckedState(NamedTuple):
 
 def _print(state: _CheckedState, policy: Policy, style: str, old: str | None, fixed: Fixes | None) -> None:
     """Prints the findings in a format, and in the text format a summary."""
-    resources, shown = state.inputs.resources, policy.shown(state.findings)
+    resources, shown = state.inputs.resources, policy.visible_findings(state.findings)
     is_beside = bool(fixed and fixed.prints_patch(style))
     colour, width = command_output.colours(err=is_beside), command_output.columns(err=is_beside)
     checked = finding_formats.Checked(resources, shown, state.inputs.stdin, colour, width, fixed.texts if fixed else {})
@@ -135,11 +135,15 @@ def _print(state: _CheckedState, policy: Policy, style: str, old: str | None, fi
         for line in state.inputs.lines:
             command_output.print_line(line, err=True)
         others = f", {state.compared} compared with {old}" if old is not None else ""
-        counts = [report.count(state.findings) or "no findings", *state.inputs.skipped(), *(fixed.counts(state.findings) if fixed else ())]
-        command_output.print_line(f"{report.counted(len(resources), 'resource')}{others}: {'; '.join(counts)}", err=True)
+        counts = [
+            report.count(state.findings) or "no findings",
+            *state.inputs.skipped_lines(),
+            *(fixed.counts(state.findings) if fixed else ()),
+        ]
+        command_output.print_line(f"{report.pluralize(len(resources), 'resource')}{others}: {'; '.join(counts)}", err=True)
 
 
-def _judged(findings: Iterable[Result]) -> list[Result]:
+def _require_judged(findings: Iterable[Result]) -> list[Result]:
     """In CI, makes an error of each finding about a root that is not judged without a program: a job must not pass without judging."""
     if os.environ.get("CI", "").lower() in ("", "0", "false"):
         return list(findings)

@@ -51,10 +51,10 @@ class Fixes(NamedTuple):
 
     def counts(self, findings: Sequence[Result]) -> list[str]:
         """Returns the numbers of edits for the summary, or why there is none. `findings` are those after the edits."""
-        edits = f"{report.counted(len(self.edits), 'edit')} in {report.counted(len(self.texts), 'file')}"
+        edits = f"{report.pluralize(len(self.edits), 'edit')} in {report.pluralize(len(self.texts), 'file')}"
         if not self.edits and not self.unsafe and any(finding.severity != "info" for finding in findings):
             edits = "no edit, because none of the findings has a certain fix: repair them by hand"
-        left = f"{report.counted(self.unsafe, 'edit needs', 'edits need')} --unsafe" if self.unsafe and not self.mode.unsafe else ""
+        left = f"{report.pluralize(self.unsafe, 'edit needs', 'edits need')} --unsafe" if self.unsafe and not self.mode.unsafe else ""
         return [part for part in (f"{edits}{' to be made' if self.mode.is_patch and self.edits else ''}", left) if part]
 
 
@@ -65,12 +65,12 @@ def options(command: Callable[..., Any]) -> Callable[..., Any]:
     @click.option("--diff", "is_patch", is_flag=True, help="With --fix: print the edits as a patch for git apply, and write nothing.")
     @click.option("--unsafe", is_flag=True, help="With --fix: also make edits that can change what runs today.")
     @functools.wraps(command)
-    def wrapped(*args: Any, fix: bool, is_patch: bool, unsafe: bool, **more: Any) -> Any:
+    def run_with_fixes(*args: Any, fix: bool, is_patch: bool, unsafe: bool, **more: Any) -> Any:
         if not fix and (is_patch or unsafe):
             raise click.UsageError(f"{'--diff' if is_patch else '--unsafe'} needs --fix")
         return command(*args, mode=FixMode(is_patch, unsafe) if fix else None, **more)
 
-    return wrapped
+    return run_with_fixes
 
 
 def require_files(given: Inputs, root: Path | None) -> None:
@@ -99,7 +99,7 @@ def fix(given: Inputs, judge: Callable[[Mapping[str, str]], Any], mode: FixMode)
             raise click.ClickException(str(problem)) from problem
         except OSError as problem:
             raise click.ClickException(f"cannot write {problem.filename}: {problem.strerror}") from problem
-    lines = [finding_edits.described(entry) for entry in fixed.edits]
+    lines = [finding_edits.describe_edit(entry) for entry in fixed.edits]
     listed = [finding_edits.json_fields(entry) for entry in fixed.edits]
     return Fixes(fixed.state, lines, listed, fixed.texts, edited_files.patch(files.texts(fixed.texts)), mode, fixed.unsafe)
 

@@ -55,7 +55,7 @@ def repeat(check: Callable[[], Run], given: Inputs) -> int:
             before = _states(given, run.files)
             run = check()
             changed = _wait(given, run.files, {**_states(given, run.files), **before})
-            names = report.listed([report.visible(name) for name in changed], _SHOWN)
+            names = report.list_first([report.visible(name) for name in changed], _SHOWN)
             command_output.print_line(f"--- changed: {names}", err=True)
     except KeyboardInterrupt:
         return run.code
@@ -78,11 +78,11 @@ def pause() -> None:
 
 def _states(given: Inputs, read: Iterable[str]) -> FileStates:
     beside = {os.path.dirname(name) for name in read}  # noqa: PTH120 - ten times faster, ten times a second
-    names = {*_named(given), *(os.path.join(folder, name) for folder in beside for name in _listed(folder) if _is_read(name))}  # noqa: PTH118
+    names = {*_watched_files(given), *(os.path.join(folder, name) for folder in beside for name in _list_folder(folder) if _is_read(name))}  # noqa: PTH118
     return {name: state for name in map(os.path.normpath, names) if (state := _state(name))}
 
 
-def _listed(folder: str) -> list[str]:
+def _list_folder(folder: str) -> list[str]:
     try:
         return os.listdir(folder or ".")  # noqa: PTH208 - as above
     except OSError:
@@ -93,7 +93,7 @@ def _is_read(name: str) -> bool:
     return selection.is_read(name) or name == KPTFILE
 
 
-def _named(given: Inputs) -> Iterator[str]:
+def _watched_files(given: Inputs) -> Iterator[str]:
     """Yields the files of the paths, and the configuration."""
     yield from filter(None, (given.config, given.default_config))
     for path in given.paths:

@@ -104,7 +104,7 @@ def inputs(  # noqa: PLR0913 - one for each difference between commands
     @click.option("--show-config", is_flag=True, help="Print the settings with their origins, and read nothing.")
     @no_build
     @functools.wraps(command)
-    def wrapped(  # noqa: PLR0913 - one for each option
+    def run_with_inputs(  # noqa: PLR0913 - one for each option
         *args: Any,
         paths: tuple[str, ...],
         filenames: tuple[str, ...],
@@ -125,8 +125,8 @@ def inputs(  # noqa: PLR0913 - one for each difference between commands
             return command(*args, given=given, **more)
 
     rule = " ".join((_PATHS, *((_ROOTS,) if builds else ()), *((_REVISIONS,) if builds and revisions else ())))
-    wrapped.__doc__ = (command.__doc__ or "").replace("{paths}", rule)
-    return wrapped
+    run_with_inputs.__doc__ = (command.__doc__ or "").replace("{paths}", rule)
+    return run_with_inputs
 
 
 _NO_BUILD = click.option("--no-build", "is_plain", is_flag=True, help="Read the files of a folder as they are, and build no root.")
@@ -136,7 +136,7 @@ def with_project(given: Inputs) -> Inputs:
     """Returns the inputs with the settings of the project file. An error in it ends the program with code 1."""
     project = project_file.of_paths(given.paths)
     if project.results:
-        command_output.write(escaping.joined(map(report.entry, project.results)), err=True)
+        command_output.write(escaping.join_lines(map(report.entry, project.results)), err=True)
         click.get_current_context().exit(1)
     config = project.config or (project_file.configuration_above(given.paths[0]) if given.paths else None)
     exclude = tuple(dict.fromkeys((*given.exclude, *project.exclude)))
@@ -157,7 +157,7 @@ def _settings_text(given: Inputs, config: str | None, namespace: str | None, exc
         ("budget", project.budget or "none", file if project.budget else ""),
         *(("root", os.path.relpath(root.folder), file) for root in project.roots),
     ]
-    return escaping.joined(f"{name}: {value}{f'  ({origin})' if origin else ''}" for name, value, origin in rows)
+    return escaping.join_lines(f"{name}: {value}{f'  ({origin})' if origin else ''}" for name, value, origin in rows)
 
 
 @contextlib.contextmanager
@@ -193,10 +193,10 @@ def policy(command: Callable[..., Any]) -> Callable[..., Any]:
         help="Colours in the text. The default is auto: on a terminal, and as NO_COLOR and FORCE_COLOR say.",
     )
     @functools.wraps(command)
-    def wrapped(*args: Any, ignored: frozenset[str], strict: bool, quiet: bool, **more: Any) -> Any:
+    def run_with_policy(*args: Any, ignored: frozenset[str], strict: bool, quiet: bool, **more: Any) -> Any:
         return command(*args, policy=Policy(ignored, strict, quiet), **more)
 
-    return wrapped
+    return run_with_policy
 
 
 def _colour(ctx: click.Context, _param: click.Parameter, mode: str) -> None:

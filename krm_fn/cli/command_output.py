@@ -34,7 +34,7 @@ def write(text: str, style: str = "text", *, err: bool = False) -> None:
 
 def print_line(text: str, *, err: bool = False) -> None:
     """Prints one line for people, and what `write` raises. A line feed in the text is escaped."""
-    write(escaping.joined([text]), err=err)
+    write(escaping.join_lines([text]), err=err)
 
 
 def resources(items: Iterable[Any], style: str) -> str:

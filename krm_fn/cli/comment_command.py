@@ -13,7 +13,7 @@ from krm_fn.repository.files import reading
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 
 
-def _named(_ctx: click.Context, _param: click.Parameter, name: str) -> str:
+def _check_name(_ctx: click.Context, _param: click.Parameter, name: str) -> str:
     if not _NAME.fullmatch(name):
         raise click.BadParameter(f"{name!r} is not a name of letters, digits, dots and dashes.")
     return name
@@ -25,7 +25,7 @@ def _named(_ctx: click.Context, _param: click.Parameter, name: str) -> str:
     "--name",
     metavar="NAME",
     default="diff",
-    callback=_named,
+    callback=_check_name,
     help="The name of the comment, if a pull request has several. The default is diff.",
 )
 @click.option("--existing", is_flag=True, help="Only replace an existing comment. Do not write a new one.")

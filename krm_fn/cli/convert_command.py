@@ -99,12 +99,12 @@ def convert(  # noqa: PLR0913 - one for each option
     images, _ = deprecated_fields.images([source.value for source in listed], cluster.default_namespace(config))
     target = _ConvertTarget(version, as_native, config, images)
     conversions = [(path, file, [_converted_document(source, target) for source in file.sources]) for path, file in files]
-    located = reading.located(
+    located = reading.locate_findings(
         [(source, finding) for _, file, documents in conversions for source, (_, about) in _pairs(file, documents) for finding in about]
     )
     located = placeholders.once_a_file(located, (source.value for source in listed))
     findings = policy.without_ignored([*unreadable, *config_findings, *located], [source.value for source in listed])
-    finding_formats.print_text(listed, policy.shown(sorted(findings, key=results.order)))
+    finding_formats.print_text(listed, policy.visible_findings(sorted(findings, key=results.order)))
     if failing := policy.failing(findings):
         command_output.print_line(f"nothing is converted: {report.count(failing)}", err=True)
         ctx.exit(1)
@@ -113,13 +113,13 @@ def convert(  # noqa: PLR0913 - one for each option
     if in_place:
         _save(texts, quiet=policy.quiet)
     else:
-        command_output.write(writing.joined(text for _, text, _ in texts), "yaml")
+        command_output.write(writing.join_documents(text for _, text, _ in texts), "yaml")
 
 
 def _read(given: Inputs) -> tuple[list[tuple[str, File]], list[Result]]:
     """The files with their paths, and the findings about them. A link that leads out of a folder is left out."""
     files = [
-        (file.path, reading.read(file.path)) for file in selection.listed(given.paths, None, given.exclude).files if not file.leads_out
+        (file.path, reading.read(file.path)) for file in selection.list_files(given.paths, None, given.exclude).files if not file.leads_out
     ]
     return files, [result for _, file in files for result in file.results]
 
@@ -136,7 +136,7 @@ def _converted_document(source: Source, target: _ConvertTarget) -> tuple[Documen
         return _converted_request(source, target.version)
     if versions.to(target.version, source.value) is source.value:
         return None, []
-    resource, deprecated = deprecated_fields.convert(former_types.renamed(source.value), target.images)
+    resource, deprecated = deprecated_fields.convert(former_types.rename_former_types(source.value), target.images)
     problems = results.errors_of(deprecated)  # the others say what the command writes anyway
     errors = [
         finding
@@ -145,7 +145,7 @@ def _converted_document(source: Source, target: _ConvertTarget) -> tuple[Documen
     ]
     if errors or problems:
         return None, placeholders.absorb([*problems, *errors], [resource])
-    converted, about = _converted(resource, target)
+    converted, about = _convert_resource(resource, target)
     return DocumentChange(source, converted), [*problems, *about]
 
 
@@ -157,7 +157,7 @@ def _converted_request(source: Source, version: str) -> tuple[DocumentChange | N
     return (None, errors) if errors else (DocumentChange(source, [request_views.to(version, request)]), [])
 
 
-def _converted(resource: Resource, target: _ConvertTarget) -> tuple[list[Resource], list[Result]]:
+def _convert_resource(resource: Resource, target: _ConvertTarget) -> tuple[list[Resource], list[Result]]:
     """The resources that replace a resource, and the findings about the conversion."""
     unknown = [*release_choice.check_conversion(resource, target.config)] if target.version == dynamo_api.BETA1 else []
     if not target.native:
@@ -180,7 +180,9 @@ def _save(texts: list[tuple[str, str, int]], *, quiet: bool) -> None:
             raise click.ClickException(f"cannot write {path}: {problem.strerror}") from problem
     if not quiet:
         number = sum(number for _, _, number in changed)
-        summary = f"{report.counted(number, 'resource')} in {report.counted(len(changed), 'file')}" if number else "no resource needs it"
+        summary = (
+            f"{report.pluralize(number, 'resource')} in {report.pluralize(len(changed), 'file')}" if number else "no resource needs it"
+        )
         command_output.print_line(f"converted: {summary}", err=True)
 
 

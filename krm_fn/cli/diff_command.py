@@ -14,7 +14,7 @@ from krm_fn.review.diff import comparison, json_diff, markdown_diff, text_diff
 from krm_fn.review.fleets import matrix_formats
 from krm_fn.review.inputs import Inputs, Policy, compared_clusters, compared_roots, compared_states, repository_diffs
 from krm_fn.review.inputs.compared_states import BuildCommand
-from krm_fn.review.inputs.repository_diffs import ComparedStates, StatePair
+from krm_fn.review.inputs.repository_diffs import RootChange, RootChanges
 
 FORMATS = {"json": json_diff.write, "markdown": markdown_diff.write, "text": text_diff.write}
 """The functions that write a report, by the name of the format."""
@@ -128,7 +128,7 @@ def diff(  # noqa: PLR0913 - one for each option
         raise click.UsageError("name the state before the change with --old, a cluster with --live, or clusters with --across")
     cluster, limits = compared_states.read_nodes(nodes), budget_option.read(budget, given)
     skips = not (is_all or limits or nodes or "unknown" in conditions)
-    with contextlib.ExitStack() as stack, progress_line.shown("diff") as step:
+    with contextlib.ExitStack() as stack, progress_line.show_progress("diff") as step:
         command = compared_states.read_build(build, seconds) if build is not None else None
         try:
             compared = _load(given, old, live, command, stack, skips=skips)
@@ -142,8 +142,8 @@ def diff(  # noqa: PLR0913 - one for each option
     used = limits.compare(map(repository_diffs.measured_objects, compared.pairs, reports)) if limits else None
     about = policy.without_ignored([*compared.results, *cluster.results, *(used.findings if used else ())], [])
     if style == "text" and not policy.quiet:
-        command_output.write(escaping.joined(compared.lines), err=True)
-    text = repository_diffs.write(FORMATS, style, reports, policy.shown(about))
+        command_output.write(escaping.join_lines(compared.lines), err=True)
+    text = repository_diffs.write(FORMATS, style, reports, policy.visible_findings(about))
     command_output.write(used.added_to(style, text) if used else text, style)
     if policy.failing([*about, *(finding for root in reports for finding in root.findings)]):
         ctx.exit(1)
@@ -163,12 +163,12 @@ def _require_no_state(*, across: bool, **others: str | None) -> None:
 
 def _print_matrix(given: Inputs, policy: Policy, style: str, *, with_objects: bool, fails_on_changes: bool) -> int:
     """Compares the clusters of a fleet, and prints what differs. Returns the exit code."""
-    with progress_line.shown("diff"):
+    with progress_line.show_progress("diff"):
         compared = compared_clusters.compare(given, with_objects=with_objects)
     findings = policy.without_ignored(compared.results, [])
     if style == "text" and not policy.quiet:
-        command_output.write(escaping.joined(compared.lines), err=True)
-    command_output.write(MATRIX_FORMATS[style](compared.matrix, policy.shown(findings)), style)
+        command_output.write(escaping.join_lines(compared.lines), err=True)
+    command_output.write(MATRIX_FORMATS[style](compared.matrix, policy.visible_findings(findings)), style)
     if policy.failing(findings):
         return 1
     return _CONDITION_HOLDS if compared.matrix.differs and fails_on_changes else 0
@@ -176,7 +176,7 @@ def _print_matrix(given: Inputs, policy: Policy, style: str, *, with_objects: bo
 
 def _load(  # noqa: PLR0913 - one for each way to name a state
     given: Inputs, old: str | None, live: str | None, build: BuildCommand | None, stack: contextlib.ExitStack, *, skips: bool
-) -> ComparedStates:
+) -> RootChanges:
     """Returns the states after and before the change, of each root. Copies for builds exist until the end of `stack`.
 
     Raises StoppedError if one of the states cannot be read.
@@ -185,7 +185,7 @@ def _load(  # noqa: PLR0913 - one for each way to name a state
         return compared_roots.load(given, old, stack, skips=skips) if old is not None else compared_roots.load_live(given, f"{live}")
     new_state, old_state, find_origins = compared_states.build_states(build, old, given, stack)
     pairs = [(new_state, old_state)] if old_state else compared_states.load_live(f"{live}", [new_state])
-    return ComparedStates([StatePair("", *pair, find_origins=find_origins) for pair in pairs if pair], [], [])
+    return RootChanges([RootChange("", *pair, find_origins=find_origins) for pair in pairs if pair], [], [])
 
 
 TOPIC = "review"

@@ -100,9 +100,9 @@ def explain(  # noqa: PLR0913 - one for each option
     known = [root for root in roots if not root.is_unknown(given)]
     if failed and not known:
         ctx.exit(1)
-    command_output.write(escaping.joined(loaded.lines if style == "text" else ()), err=True)
+    command_output.write(escaping.join_lines(loaded.lines if style == "text" else ()), err=True)
     if unused:
-        command_output.write(_findings(explained_roots.unused(known), loaded, style), style)
+        command_output.write(_findings(explained_roots.warn_of_unused(known), loaded, style), style)
         ctx.exit(int(bool(failed)))
     try:
         shown = explained_roots.select(known, object_name, field, line)

@@ -21,7 +21,7 @@ _COLOURS = {"user": escaping.GREEN, "config": escaping.CYAN, "rule": escaping.BL
 def write(style: str, roots: Sequence[RootSections]) -> Iterator[str]:
     """Yields the parts of the output in one of the formats, as soon as an object is explained. Several roots have headings."""
     if style == "json":
-        yield from _listed(f'{{"formatVersion": {FORMAT_VERSION}, "objects": [', map(escaping.json_text, _all_json(roots)), "]}\n")
+        yield from _json_list(f'{{"formatVersion": {FORMAT_VERSION}, "objects": [', map(escaping.json_text, _all_json(roots)), "]}\n")
     elif style == "yaml":
         documents = (document for root in roots for document in _documents(root, is_named=len(roots) > 1))
         yield from (document if number == 0 else f"---\n{document}" for number, document in enumerate(documents))
@@ -50,7 +50,7 @@ def _documents(root: RootSections, *, is_named: bool) -> Iterator[str]:
     yield from (heading + _yaml(explained, locations) for section in root.sections for explained in section.objects)
 
 
-def _listed(head: str, entries: Iterable[str], tail: str) -> Iterator[str]:
+def _json_list(head: str, entries: Iterable[str], tail: str) -> Iterator[str]:
     """Yields a JSON list, one entry a line."""
     yield head
     number = -1
@@ -68,26 +68,26 @@ def _text(section: Section, locations: OriginLocations, shown_rules: set[str], *
         head = report.visible(
             f"{explained.key.kind}/{explained.key.name}" + (f" in {explained.key.namespace}" if explained.key.namespace else "")
         )
-        lines.append(escaping.painted(head, escaping.BOLD) if colour else head)
+        lines.append(escaping.paint(head, escaping.BOLD) if colour else head)
         for field in explained.fields:
             lines.append(f"  {report.visible(results.field(field.path))}: {report.value(field.value)}")
-            lines += [f"    {_styled(word, words, colour=colour)}" for word, words in _of_field(field, locations, shown_rules)]
-        yield escaping.joined(lines, colours=colour)
+            lines += [f"    {_style_word(word, words, colour=colour)}" for word, words in _of_field(field, locations, shown_rules)]
+        yield escaping.join_lines(lines, colours=colour)
     if section.heading and number < 0:
-        yield escaping.joined([*start, f"{section.heading}: nothing"])
+        yield escaping.join_lines([*start, f"{section.heading}: nothing"])
 
 
 def _of_field(field: ExplainedField, locations: OriginLocations, shown_rules: set[str]) -> Iterator[tuple[str, str]]:
     """The lines about a field, each as its first word and the rest. `shown_rules` are the rules whose sentences have been shown."""
-    yield from (_described(origin, locations, shown_rules) for origin in _first(field.origins))
+    yield from (_describe_origin(origin, locations, shown_rules) for origin in _first(field.origins))
     if not field.origins:
         yield "unknown", ""
     if len(field.origins) > _MOST:
         yield "and", f"{len(field.origins) - _MOST} more"
     for origin in field.placed:
-        yield "set by", _described(origin, locations, shown_rules)[1]
+        yield "set by", _describe_origin(origin, locations, shown_rules)[1]
     for overridden in field.overridden:
-        words = "; ".join(" ".join(_described(origin, locations, shown_rules)) for origin in _first(overridden.origins))
+        words = "; ".join(" ".join(_describe_origin(origin, locations, shown_rules)) for origin in _first(overridden.origins))
         yield "overrides", f"{report.value(overridden.value)}: {words}"
 
 
@@ -97,12 +97,12 @@ def _first(origins: Sequence[Origin]) -> list[Origin]:
     return shown if any(origin.kind == "rule" for origin in shown) else [*shown[: _MOST - len(rules[:1])], *rules[:1]]
 
 
-def _styled(word: str, rest: str, *, colour: bool) -> str:
+def _style_word(word: str, rest: str, *, colour: bool) -> str:
     padded = f"{word:<9}"
-    return f"{escaping.painted(padded, _COLOURS.get(word, escaping.WHITE)) if colour else padded} {rest}".rstrip()
+    return f"{escaping.paint(padded, _COLOURS.get(word, escaping.WHITE)) if colour else padded} {rest}".rstrip()
 
 
-def _described(origin: Origin, locations: OriginLocations, shown_rules: set[str]) -> tuple[str, str]:
+def _describe_origin(origin: Origin, locations: OriginLocations, shown_rules: set[str]) -> tuple[str, str]:
     """The kind of an origin, and its description. A rule outside of `shown_rules` gets its sentence, and is added to them."""
     location, field = locations.of(origin), report.visible(results.field(origin.path))
     where = f"{report.visible(location.file)}:{location.line} " if location else ""
@@ -171,4 +171,4 @@ def _yaml(explained: Explained, locations: OriginLocations) -> str:
 
 
 def _short(origin: Origin, locations: OriginLocations) -> str:
-    return f"rule {origin.rule.name}" if origin.kind == "rule" else " ".join(_described(origin, locations, set()))
+    return f"rule {origin.rule.name}" if origin.kind == "rule" else " ".join(_describe_origin(origin, locations, set()))

@@ -56,14 +56,14 @@ def graph(ctx: click.Context, *, given: Inputs, policy: Policy, old: str | None,
     """  # noqa: D301 - click reads the backspace
     program = _program() if style in _DRAWN else ""
     drawn = drawn_graphs.draw_change(given, old) if old is not None else drawn_graphs.draw(given)
-    diagram, about = diagrams.joined(drawn.diagrams), drawn.results
+    diagram, about = diagrams.join_diagrams(drawn.diagrams), drawn.results
     if not diagram.nodes:
         about.append(results.warning(codes.NOTHING_TO_DRAW, "there is no graph to draw; name a file or folder with a graph"))
     findings = policy.without_ignored(about, [source.value for source in drawn.resources])
-    finding_formats.print_text(drawn.resources, policy.shown(findings), drawn.stdin)
-    command_output.write(escaping.joined([] if policy.quiet else drawn.lines), err=True)
+    finding_formats.print_text(drawn.resources, policy.visible_findings(findings), drawn.stdin)
+    command_output.write(escaping.join_lines([] if policy.quiet else drawn.lines), err=True)
     if style in _DRAWN:
-        svg = _drawn(program, graphviz_diagram.write(diagram))
+        svg = _draw_svg(program, graphviz_diagram.write(diagram))
         command_output.write(svg if style == "svg" else graphviz_diagram.page(svg, compared=old is not None), style)
     else:
         command_output.write(_WRITERS[style](diagram), style)
@@ -81,7 +81,7 @@ def _program() -> str:
     return program
 
 
-def _drawn(program: str, text: str) -> str:
+def _draw_svg(program: str, text: str) -> str:
     """Draws DOT text as SVG. Raises click.ClickException if the program fails."""
     try:
         done = subprocess.run([program, "-Tsvg"], input=text.encode(), capture_output=True, check=True, timeout=_SECONDS)

@@ -77,15 +77,15 @@ def images(  # noqa: PLR0913 - one for each option
     uses_by_part = [image_inputs.uses(part) for part in inputs.roots]
     uses = [use for part_uses in uses_by_part for use in part_uses]
     about = [*inputs.results, *(finding for part in inputs.roots for finding in part.errors(root))]
-    digests, problems, new_lock = image_inputs.find_digests(uses, lock_file, resolve, is_complete=not results.failed(about))
+    digests, problems, new_lock = image_inputs.find_digests(uses, lock_file, resolve, is_complete=not results.has_errors(about))
     if lock_file and new_lock:
         _save(lock_file, new_lock)
     about_images = [*image_references.invalid(uses), *(image_references.conflicts(uses, digests) if style == "kustomize" else ())]
-    about_images += image_lock.unpinned(uses, digests) if image_format.fills_mirror else ()
+    about_images += image_lock.warn_of_unpinned(uses, digests) if image_format.fills_mirror else ()
     resources = inputs.resources
     located = [*about, *reading.locate([*about_images, *problems], resources, root)]
     findings = policy.without_ignored(located, [source.value for source in resources])
-    finding_formats.print_text(resources, policy.shown(findings), inputs.stdin)
+    finding_formats.print_text(resources, policy.visible_findings(findings), inputs.stdin)
     for line in () if policy.quiet else inputs.lines:
         command_output.print_line(line, err=True)
     failing = policy.failing(findings)
@@ -93,7 +93,7 @@ def images(  # noqa: PLR0913 - one for each option
         command_output.print_line(f"no list is printed, because it would not be complete: {report.count(failing)}", err=True)
     else:
         parts = zip(inputs.parts, uses_by_part, strict=True)
-        located_uses = [use for part, part_uses in parts for use in image_inputs.located(part_uses, part, root)]
+        located_uses = [use for part, part_uses in parts for use in image_inputs.locate_uses(part_uses, part, root)]
         shown_uses = located_uses if why is None else _uses_of(why, located_uses)
         command_output.write(image_format.write(ImageList(shown_uses, digests, findings)), style)
     ctx.exit(int(bool(failing)))

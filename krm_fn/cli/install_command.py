@@ -28,7 +28,7 @@ def install(folder: Path, *, sync: bool) -> None:
     """  # noqa: D301 - click reads the backspace
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with progress_line.shown("install"):
+        with progress_line.show_progress("install"):
             program_copy.write(folder, ["sync"] if sync else [])
     except OSError as problem:
         raise click.ClickException(f"cannot install into {folder}: {_reason(problem, folder)}") from problem

@@ -52,12 +52,12 @@ def needs(  # noqa: PLR0913 - one for each option
     """  # noqa: D301 - click reads the backspace
     loaded = path_inputs.load(given._replace(is_built=given.is_built and root is None)).with_dynamo()
     loaded.results.extend(path_inputs.without_dynamo(loaded, given))
-    exported = _exported(export) if export else None
+    exported = _read_export(export) if export else None
     renders = [render for part in loaded.roots for render in part.renders()]
     about = [*loaded.results, *(finding for part in loaded.roots for finding in part.errors(root))]
     findings = policy.without_ignored(about, [source.value for source in loaded.resources])
-    finding_formats.print_text(loaded.resources, policy.shown(findings), loaded.stdin)
-    command_output.write(escaping.joined([] if policy.quiet or style == "json" else loaded.lines), err=True)
+    finding_formats.print_text(loaded.resources, policy.visible_findings(findings), loaded.stdin)
+    command_output.write(escaping.join_lines([] if policy.quiet or style == "json" else loaded.lines), err=True)
     is_named = len(loaded.roots) > 1
     listed = [render_needs.find(render, exported, root, is_named=is_named) for render in renders]
     if loaded.resources:
@@ -70,10 +70,10 @@ def needs(  # noqa: PLR0913 - one for each option
     ctx.exit(_MISSING if any(entry.is_incomplete for entry in listed) else 0)
 
 
-def _exported(path: str) -> ExportedKeys:
+def _read_export(path: str) -> ExportedKeys:
     """Reads an export. Ends the program with the findings if it cannot be read."""
     loaded = sources.load((path,))
-    if results.failed(loaded.results):
+    if results.has_errors(loaded.results):
         # The lines of an export can be values of Secrets, so none of them is printed.
         finding_formats.print_text([], [finding._replace(line=0, column=0) for finding in loaded.results])
         raise click.ClickException(f"the export is not read: {report.count(loaded.results)}")

@@ -113,25 +113,25 @@ def new(*, name: str | None, folder: Path | None, **given: Any) -> None:
       krm-fn new big --engine vllm --model deepseek-ai/DeepSeek-R1 --gpus 8 --nodes 2 --for argocd
     """  # noqa: D301 - click reads the backspace
     context = click.get_current_context()
-    chosen = _completed(context, {"name": name, **given})
+    chosen = _complete_choices(context, {"name": name, **given})
     _check_overlays(context, chosen)
-    choices = GraphChoices(release=".".join(map(str, flag_tables.published()[-1])), **chosen)
+    choices = GraphChoices(release=".".join(map(str, flag_tables.published_releases()[-1])), **chosen)
     folder = folder or Path(choices.name)
     try:
         if present := writing.names_in(folder):
-            raise click.UsageError(f"{folder} has files: {report.listed(present, _LISTED)}; name another folder with --output-dir")
+            raise click.UsageError(f"{folder} has files: {report.list_first(present, _LISTED)}; name another folder with --output-dir")
         _check(choices)
         files = new_graphs.files(choices, folder.resolve().relative_to(project_file.top(folder)).as_posix())
         writing.write_new(folder, files)
     except OSError as problem:
         raise click.ClickException(f"cannot write to {folder}: {problem.strerror}") from problem
-    command_output.write(escaping.joined(_closing(choices, folder, [*files])))
+    command_output.write(escaping.join_lines(_closing(choices, folder, [*files])))
 
 
-def _completed(ctx: click.Context, given: dict[str, Any]) -> dict[str, Any]:
+def _complete_choices(ctx: click.Context, given: dict[str, Any]) -> dict[str, Any]:
     """Returns the choices. If a needed one is missing, asks for all that were not given, or raises click.UsageError without a terminal."""
     params = {f"{param.name}": param for param in ctx.command.params}
-    missing = [_shown(params[key]) for key, value in given.items() if value is None]
+    missing = [_usage_of(params[key]) for key, value in given.items() if value is None]
     if not missing:
         return given
     if not sys.stdin.isatty():
@@ -153,7 +153,7 @@ def _check_overlays(ctx: click.Context, chosen: dict[str, Any]) -> None:
         raise click.UsageError("--overlays also names the namespaces; leave out --namespace")
 
 
-def _shown(param: click.Parameter) -> str:
+def _usage_of(param: click.Parameter) -> str:
     """Returns an option with its choices, or an argument, as a user types it."""
     choices = f" ({', '.join(param.type.choices)})" if isinstance(param.type, click.Choice) else ""
     return f"{param.opts[-1] if isinstance(param, click.Option) else param.human_readable_name}{choices}"
@@ -185,7 +185,7 @@ def _check(choices: GraphChoices) -> None:
 def _closing(choices: GraphChoices, folder: Path, files: list[str]) -> list[str]:
     layout = graph_layouts.LAYOUTS[choices.layout]
     return [
-        f"{report.counted(len(files), 'file')} in {folder}:",
+        f"{report.pluralize(len(files), 'file')} in {folder}:",
         *(f"  {file}" for file in sorted(files)),
         *graph_page.unknown(choices, layout),
         "Next:",

@@ -12,7 +12,7 @@ from krm_fn.base import codes, results
 from krm_fn.cli import command_options, command_output, finding_formats
 from krm_fn.repository.files import pruning, reading
 from krm_fn.repository.files.reading import Source
-from krm_fn.repository.states import RootState
+from krm_fn.repository.states import RootFiles
 from krm_fn.review.inputs import Inputs, repository_states
 
 
@@ -43,7 +43,7 @@ def prune(ctx: click.Context, *, given: Inputs, dry_run: bool) -> None:
     builds = [root for path in repository_states.folders(given._replace(is_built=True)) for root in _builds(path, given)]
     built = [source for root in builds for source in root.sources.resources]
     orphans = pruning.find(loaded.resources, loaded.default_namespace, built)
-    errors = results.errors_of(loaded.located(()))
+    errors = results.errors_of(loaded.locate(()))
     if orphans.files:
         unbuilt = [finding for root in builds if not root.is_known for finding in root.sources.results]
         errors += results.errors_of(unbuilt)
@@ -64,7 +64,7 @@ def prune(ctx: click.Context, *, given: Inputs, dry_run: bool) -> None:
         command_output.print_line("every generated object has its owner; nothing to remove", err=True)
 
 
-def _builds(path: str, given: Inputs) -> list[RootState]:
+def _builds(path: str, given: Inputs) -> list[RootFiles]:
     """Returns the Kustomizations of a folder. kpt renders in place, so the objects of a package are in its files."""
     return [root for root in repository_states.read(path, given, None).new.roots if root.root.kind == "kustomize"]
 

@@ -82,10 +82,13 @@ def render(  # noqa: PLR0913 - one for each option
     loaded = path_inputs.load(given, without=folder).with_dynamo()
     renders = [rendered_roots.render(root) for root in loaded.roots]
     about = [finding for entry in renders for finding in entry.findings]
-    about += [*loaded.results, *(rendered_roots.several(loaded) if len(renders) > 1 and not folder else rendered_roots.unnamed(loaded))]
+    about += [
+        *loaded.results,
+        *(rendered_roots.several(loaded) if len(renders) > 1 and not folder else rendered_roots.check_folder_names(loaded)),
+    ]
     findings = policy.without_ignored(about, [source.value for source in loaded.resources])
-    finding_formats.print_text(loaded.resources, policy.shown(sorted(findings, key=results.order)), loaded.stdin)
-    command_output.write(escaping.joined([] if policy.quiet else loaded.lines), err=True)
+    finding_formats.print_text(loaded.resources, policy.visible_findings(sorted(findings, key=results.order)), loaded.stdin)
+    command_output.write(escaping.join_lines([] if policy.quiet else loaded.lines), err=True)
     if failing := policy.failing(findings):
         command_output.print_line(f"nothing is rendered: {report.count(failing)}", err=True)
         ctx.exit(1)
@@ -107,11 +110,11 @@ def _check_committed(given: Inputs, policy: Policy, *, accept_functions: bool) -
     if not names and not findings and not policy.quiet:
         folders = shlex.join(roots)
         command_output.print_line(f"no committed render is here, so none is out of date; rendered when it is applied: {folders}", err=True)
-    if names and not results.failed(findings) and not policy.quiet:
+    if names and not results.has_errors(findings) and not policy.quiet:
         command_output.print_line(
             f"{len(names)} committed render{'s are' if len(names) > 1 else ' is'} up to date: {shlex.join(names)}", err=True
         )
-    return int(results.failed(findings))
+    return int(results.has_errors(findings))
 
 
 def _check_folder(folder: Path, rendered: list[Resource]) -> int:
@@ -133,7 +136,7 @@ def _write_files(folder: Path, rendered: list[Resource], *, prune: bool) -> str:
         writing.remove(folder, stale if prune else [])
     except OSError as problem:
         raise click.ClickException(f"cannot write to {folder}: {problem.strerror}") from problem
-    summary = f"{report.counted(len(files), 'file')} in {folder}\n"
+    summary = f"{report.pluralize(len(files), 'file')} in {folder}\n"
     if stale:
         summary += f"{'removed' if prune else 'no longer rendered, --prune removes them'}: {shlex.join(stale)}\n"
     return summary

@@ -121,10 +121,10 @@ def get(  # noqa: PLR0913 - one for each option
 def _read(paths: tuple[str, ...], namespace: str | None) -> _Objects:
     """Reads the objects of files and stdin. Ends the program with the findings if a file cannot be read."""
     loaded = sources.load(paths, namespace=namespace or "")
-    if results.failed(loaded.results):
+    if results.has_errors(loaded.results):
         finding_formats.print_text(loaded.resources, loaded.results, loaded.stdin)
         raise click.ClickException(f"no request is read: {report.count(loaded.results)}")
-    return _Objects(loaded.values, loaded.default_namespace, f"among {report.counted(len(loaded.values), 'object')}")
+    return _Objects(loaded.values, loaded.default_namespace, f"among {report.pluralize(len(loaded.values), 'object')}")
 
 
 def _fetch(name: str, namespace: str | None, kubeconfig: str | None, context: str | None) -> _Objects:

@@ -77,7 +77,7 @@ def _names(paths: tuple[str, ...]) -> Any:
         from krm_fn.schemas.generate import kustomize_files  # noqa: PLC0415
 
     loaded = sources.load(paths) if paths else sources.Sources([], [], Config(), [])
-    if results.failed(loaded.results):
+    if results.has_errors(loaded.results):
         finding_formats.print_text(loaded.resources, loaded.results, loaded.stdin)
         sys.exit(1)
     return kustomize_files.references(sorted({*_services(loaded.values)}))

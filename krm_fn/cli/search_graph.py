@@ -71,7 +71,7 @@ def _graph(request: Resource, options: SearchOptions, namespace: str, find: Call
     if search_results.is_outdated(request):
         _note("the request has changed since this search; the operator has not started the next one yet")
     if len(candidates) > 1:
-        _note(f"this is Candidate {chosen.rank} of {len(candidates)}: {search_results.shown(candidates)}")
+        _note(f"this is Candidate {chosen.rank} of {len(candidates)}: {search_results.show_candidates(candidates)}")
     if fields := search_results.unknown_fields(graph):
         _note(f"this krm-fn does not know these fields: {', '.join(fields)}")
     return graph

@@ -106,10 +106,10 @@ def status(  # noqa: PLR0913 - one for each option
     if watch and wait is not None:
         raise click.UsageError("--wait and --watch do not go together")
     load = partial(_read_files, given) if given.paths else partial(_read_cluster, options, given.config)
-    statuses = partial(_computed, ctx, load, policy)
+    statuses = partial(_compute_status, ctx, load, policy)
     if watch:
         _watch(statuses, style)
-    final = _first(statuses) if wait is None else _waited(statuses, wait)
+    final = _first(statuses) if wait is None else _wait_for_status(statuses, wait)
     if not final.objects and not final.searches:
         command_output.print_line(status_summary.nothing(final), err=True)
     if final.searches:
@@ -135,13 +135,13 @@ def _read_cluster(options: ClusterOptions, config: str | None) -> ClusterObjects
     return loaded
 
 
-def _computed(ctx: click.Context, load: Callable[[], ClusterObjects], policy: Policy) -> ComputedStatus:
+def _compute_status(ctx: click.Context, load: Callable[[], ClusterObjects], policy: Policy) -> ComputedStatus:
     """Reads the objects and computes the statuses. Ends the program with the findings if the input has an error."""
     objects = load()
     loaded = objects.sources
     statuses = ComputedStatus(loaded, objects.context)
     findings = policy.without_ignored(reading.locate([*loaded.results, *statuses.results], loaded.resources), loaded.values)
-    finding_formats.print_text(loaded.resources, policy.shown(findings), loaded.stdin)
+    finding_formats.print_text(loaded.resources, policy.visible_findings(findings), loaded.stdin)
     if failing := policy.failing(findings):
         command_output.print_line(f"no status is computed: {report.count(failing)}", err=True)
         ctx.exit(1)
@@ -166,10 +166,10 @@ def _first(statuses: Callable[[], ComputedStatus]) -> ComputedStatus:
         raise click.ClickException(str(problem)) from problem
 
 
-def _waited(statuses: Callable[[], ComputedStatus], seconds: float) -> ComputedStatus:
+def _wait_for_status(statuses: Callable[[], ComputedStatus], seconds: float) -> ComputedStatus:
     """Waits until everything is ready, something failed, or the time is over. Returns the last statuses."""
     end = time.monotonic() + seconds
-    with status_wait.shown() as show:
+    with status_wait.show_wait() as show:
         while True:
             try:
                 current = statuses()

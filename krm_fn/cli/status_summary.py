@@ -23,20 +23,20 @@ def lines(statuses: ComputedStatus) -> ReportLines:
     if not statuses.objects:
         return ReportLines([])
     stale = list(statuses.stale())
-    more = [_coloured(f"and {len(stale) - _SHOWN} more", RED)] * (len(stale) > _SHOWN)
+    more = [_colour_span(f"and {len(stale) - _SHOWN} more", RED)] * (len(stale) > _SHOWN)
     step = _next_step(statuses, stale)
-    after = [_coloured(f"next: {step}", BOLD)] if step else []
+    after = [_colour_span(f"next: {step}", BOLD)] if step else []
     return ReportLines([_counts(statuses), *_drift(statuses), *map(_stale, stale[:_SHOWN]), *more, *_syncer(statuses), *after])
 
 
-def _coloured(text: str, colour: int) -> Span:
+def _colour_span(text: str, colour: int) -> Span:
     return Span(text, colour=(colour,))
 
 
 def progress(statuses: ComputedStatus) -> str:
     """Returns a text about what is waited for: `graphs 1/2 ready; not ready: team/chat`."""
     unready = [status_tables.full_name(resource.key) for resource in statuses.unready()]
-    names = f"; not ready: {report.listed(unready, _SHOWN)}" if unready else ""
+    names = f"; not ready: {report.list_first(unready, _SHOWN)}" if unready else ""
     return f"{_ready(statuses)}{names}" if statuses.objects else "no Dynamo resource yet"
 
 
@@ -60,19 +60,19 @@ def _counts(statuses: ComputedStatus) -> Span:
     unready = list(statuses.unready())
     failed = sum(1 for resource in unready if resource.failed)
     text_ = f"{_ready(statuses)}{f', {failed} failed' if failed else ''}"
-    return _coloured(text_, RED if failed else YELLOW if unready else GREEN)
+    return _colour_span(text_, RED if failed else YELLOW if unready else GREEN)
 
 
 def _drift(statuses: ComputedStatus) -> Iterator[Span]:
     for cached, _ in statuses.workloads():
         if message := statuses.drift(cached):
-            yield _coloured(f"changed in the cluster: {status_tables.full_name(cached.key)}: {message}", YELLOW)
+            yield _colour_span(f"changed in the cluster: {status_tables.full_name(cached.key)}: {message}", YELLOW)
 
 
 def _stale(stale: StaleStatus) -> Span:
     name = status_tables.full_name(stale.key)
     stored = f"Ready={stale.stored}" if stale.stored else "nothing"
-    return _coloured(f"the stored status is old: {name} says {stored}, and its objects say Ready={stale.computed}", RED)
+    return _colour_span(f"the stored status is old: {name} says {stored}, and its objects say Ready={stale.computed}", RED)
 
 
 def _syncer(statuses: ComputedStatus) -> Iterator[Span]:
@@ -84,17 +84,17 @@ def _syncer(statuses: ComputedStatus) -> Iterator[Span]:
         written = f"; last status written {age} ago, of {status_tables.full_name(state.last_write.key)}"
     live = state.live(now)
     if live:
-        holders = report.listed([f"{lease.holder} ({status_tables.full_name(lease.key)})" for lease in live], _SHOWN)
-        yield _coloured(f"syncer: runs, {holders}{written}", GREEN)
+        holders = report.list_first([f"{lease.holder} ({status_tables.full_name(lease.key)})" for lease in live], _SHOWN)
+        yield _colour_span(f"syncer: runs, {holders}{written}", GREEN)
     elif state.leases:
         lease = state.leases[0]
         renewed = f"{lease.holder or 'nobody'} renewed the Lease {status_tables.full_name(lease.key)} last"
-        yield _coloured(f"syncer: does not run, {renewed}, {status_tables.age(lease.renewed, now)} ago{written}", RED)
+        yield _colour_span(f"syncer: does not run, {renewed}, {status_tables.age(lease.renewed, now)} ago{written}", RED)
     elif statuses.cluster.name:
         reason = state.problem or f"no Lease {syncer_state.LEASE} in {' and '.join(state.namespaces)}"
-        yield _coloured(f"syncer: unknown, {reason}{written}", YELLOW)
+        yield _colour_span(f"syncer: unknown, {reason}{written}", YELLOW)
     elif written:
-        yield _coloured(f"syncer: unknown, the input has no Lease{written}", YELLOW)
+        yield _colour_span(f"syncer: unknown, the input has no Lease{written}", YELLOW)
 
 
 def _next_step(statuses: ComputedStatus, stale: list[StaleStatus]) -> str:
@@ -112,7 +112,7 @@ def _next_step(statuses: ComputedStatus, stale: list[StaleStatus]) -> str:
                 return f"kubectl describe pods -n {cached.key.namespace} -l {selector}"
             if workload.problem:
                 return "apply the output of the build again (docs/status.md#what-to-do)"
-    if statuses.drifted():
+    if statuses.drifted_graphs():
         return "apply the output of the build again, or change the graph in Git (docs/status.md#changes-in-the-cluster)"
     unready = [resource.key for resource in statuses.unready()]
     return f"kubectl describe {unready[0].kind.lower()} -n {unready[0].namespace} {unready[0].name}" if unready else ""

@@ -14,10 +14,10 @@ _REPEAT = 60.0
 
 
 @contextlib.contextmanager
-def shown() -> Iterator[Callable[[str], None]]:
+def show_wait() -> Iterator[Callable[[str], None]]:
     """Yields a function that shows what is waited for. Without a terminal, and in CI, it prints a line if the text has changed."""
     if progress_line.is_visible():
-        with progress_line.shown("waiting") as show:
+        with progress_line.show_progress("waiting") as show:
             yield show
     else:
         yield _Log().show

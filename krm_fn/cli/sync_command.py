@@ -194,7 +194,7 @@ def _config(file: str | None) -> Config:
     settings, findings = sources.configuration(file)
     if findings:
         command_output.write(f"{report.summary(findings)}\n", err=True)
-    if results.failed(findings):
+    if results.has_errors(findings):
         sys.exit(2)
     return settings
 

@@ -50,7 +50,7 @@ class _Release(click.ParamType[_UpgradeTarget]):
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> _UpgradeTarget:
         version = upgrade_steps.target(f"{value}")
         if version is None:
-            known = ", ".join(map(upgrade_steps.version_text, image_names.published()))
+            known = ", ".join(map(upgrade_steps.version_text, image_names.published_versions()))
             self.fail(f"{value!r} is not a release of Dynamo that krm-fn knows. It knows {known}.", param, ctx)
         return _UpgradeTarget(version, not upgrade_steps.names_patch(f"{value}"))
 
@@ -143,18 +143,18 @@ def upgrade(  # noqa: PLR0913 - one for each option
     if (is_written or is_patch) and any(path == reading.STDIN or revision_path(path) for path in given.paths):
         raise click.UsageError("--write and --patch need files, not stdin and not a revision")
     cluster = compared_states.read_nodes(nodes)
-    with progress_line.shown("upgrade"):
+    with progress_line.show_progress("upgrade"):
         loaded = path_inputs.load(given)
         fleet = UpgradeFleet(loaded)
         version = f"{dynamo_api.GROUP}/{api_version}" if api_version else ""
         options = UpgradeOptions(version, new_origin, gpus, cluster.nodes, tuple(cluster.pods), downgrade, target.accepts_newer)
         plan = upgrade_planner.plan(fleet.parts, target.version, options)
         count = min(number or len(plan.steps), len(plan.steps))
-        edited = upgrade_files.edited(given, loaded, plan, count) if is_written or is_patch else _NO_FILES
+        edited = upgrade_files.edit_files(given, loaded, plan, count) if is_written or is_patch else _NO_FILES
     resources = [source.value for source in fleet.resources]
     about = fleet.findings(plan, [*cluster.results, *edited.findings])
     findings = {step: policy.without_ignored(listed, resources) for step, listed in about.items()}
-    shown = {step: policy.shown(listed) for step, listed in findings.items()}
+    shown = {step: policy.visible_findings(listed) for step, listed in findings.items()}
     steps = plan.steps[:count] if edited is not _NO_FILES else _steps(plan, number)
     content = UpgradeReport(plan, fleet.lines(plan), shown, steps, _graph(plan, graph))
     for line in () if policy.quiet or style != "text" else loaded.lines:
@@ -164,7 +164,7 @@ def upgrade(  # noqa: PLR0913 - one for each option
             upgrade_files.save(edited)
         except OSError as problem:
             raise click.ClickException(f"cannot write {problem.filename}: {problem.strerror}") from problem
-        command_output.write(escaping.joined(f"wrote {file}" for file in edited.texts), err=True)
+        command_output.write(escaping.join_lines(f"wrote {file}" for file in edited.texts), err=True)
     command_output.write(edited.patch if is_patch else FORMATS[style](content), "patch" if is_patch else style)
     command_output.write("".join(f"{report.entry(finding)}\n" for finding in shown[0]) if is_patch else "", err=True)
     ctx.exit(int(bool(policy.failing([finding for listed in findings.values() for finding in listed]))))
@@ -172,7 +172,7 @@ def upgrade(  # noqa: PLR0913 - one for each option
 
 def _steps(plan: UpgradePlan, number: int | None) -> tuple[StepPlan, ...]:
     if number is not None and number > len(plan.steps):
-        raise click.BadParameter(f"the plan has {report.counted(len(plan.steps), 'step')}.", param_hint="--step")
+        raise click.BadParameter(f"the plan has {report.pluralize(len(plan.steps), 'step')}.", param_hint="--step")
     return plan.steps if number is None else plan.steps[number - 1 : number]
 
 

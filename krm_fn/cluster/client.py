@@ -126,7 +126,7 @@ class Client:
         or ClusterError. On 401 it reads the credentials again and repeats the request once.
         """
         path = await self.versions.path(path)
-        data = None if body is None else _encoded(body)
+        data = None if body is None else _encode_json(body)
         headers = ({} if data is None else {"Content-Type": content_type}) | ({"Accept": accept} if accept else {})
         limit = aiohttp.ClientTimeout(total=timeout or self._timeout, sock_connect=10)
         session = self._open(self._request_session)
@@ -134,7 +134,7 @@ class Client:
             with _transport(f"{method} {path}"):
                 response = await self._send(session, method, path, params=params, data=data, headers=headers, timeout=limit)
                 async with response:
-                    return _decoded(await response.read())
+                    return _decode_json(await response.read())
         except StalledError:
             await self._reconnect(session)
             raise
@@ -155,7 +155,7 @@ class Client:
             opened()
             with _transport(f"GET {path}"):
                 async for line in _lines(response.content):
-                    yield _decoded(line)
+                    yield _decode_json(line)
         finally:
             if response.connection is not None and response.connection.transport is not None:
                 response.connection.transport.abort()  # a silent peer would not take part in the end of TLS
@@ -265,7 +265,7 @@ def _transport(request: str) -> Iterator[None]:
         raise TransportError(f"{request}: {message}") from error
 
 
-def _encoded(body: Any) -> bytes:
+def _encode_json(body: Any) -> bytes:
     """Writes a JSON value as JSON that is YAML too. The API server reads the body of a server-side apply as YAML.
 
     YAML does not have JSON's pairs of escapes for characters such as emoji, so these are written as they are. All others are escaped,
@@ -275,7 +275,7 @@ def _encoded(body: Any) -> bytes:
     return _ESCAPED.sub(lambda match: f"\\u{ord(match[0]):04x}", text).encode()
 
 
-def _decoded(text: bytes) -> dict[str, Any]:
+def _decode_json(text: bytes) -> dict[str, Any]:
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:

@@ -78,7 +78,7 @@ class Repeated:
 
 class _Text(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
-        fields = "".join(f" {key}={_quoted(value)}" for key, value in _fields(record).items())
+        fields = "".join(f" {key}={_quote_value(value)}" for key, value in _fields(record).items())
         return f"{_time(record)} {record.levelname.lower():<7} {_message(record)}{fields}"
 
 
@@ -105,7 +105,7 @@ def _message(record: logging.LogRecord) -> str:
     return escaping.visible(shown)
 
 
-def _quoted(value: Any) -> str:
+def _quote_value(value: Any) -> str:
     text = str(value)
     is_plain = text and not any(character.isspace() or character in '"=' for character in text)
     return escaping.visible(text) if is_plain else escaping.json_text(text)

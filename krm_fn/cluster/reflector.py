@@ -196,9 +196,9 @@ class Reflector(Generic[V]):
         else:
             params |= {"sendInitialEvents": "true", "resourceVersionMatch": "NotOlderThan"}
             self._informer.begin()
-        async with contextlib.aclosing(self._client.stream(self._versioned_path, params, self._answered)) as events:
+        async with contextlib.aclosing(self._client.stream(self._versioned_path, params, self._record_answer)) as events:
             async for event in events:
-                self._answered()
+                self._record_answer()
                 self._handle_event(event)
                 self._logged = False
                 if self._foreign_count >= FOREIGN_OBJECTS and not self._informer.listing:
@@ -219,7 +219,7 @@ class Reflector(Generic[V]):
             self._listener.rejected(self.kind.kind)
         return accepted
 
-    def _answered(self) -> None:
+    def _record_answer(self) -> None:
         """Records an answer of the server with objects, or one that accepts a watch: a quiet kind has no objects to send for hours."""
         self.served = True
         self.last_data = self.last_active = monotonic()
@@ -229,7 +229,7 @@ class Reflector(Generic[V]):
         kind, resource = event.get("type"), event.get("object")
         if kind == "ERROR":
             raise _EventError.read(resource, 500)
-        resource, metadata = _checked(resource)
+        resource, metadata = _check_object(resource)
         if kind == "BOOKMARK":
             if self._informer.listing and (metadata.get("annotations") or {}).get(INITIAL_END) == "true":
                 self._complete(metadata["resourceVersion"])
@@ -249,11 +249,11 @@ class Reflector(Generic[V]):
         params = self._selectors() | {"limit": str(PAGE)}
         while True:
             page = await self._client.request("GET", self._versioned_path, params)
-            self._answered()
-            metadata = _checked(page)[1]
+            self._record_answer()
+            metadata = _check_object(page)[1]
             for item in page.get("items") or []:
                 # A list leaves both fields out of its items.
-                self._informer.put({"apiVersion": page.get("apiVersion"), "kind": self.kind.kind, **_checked(item)[0]})
+                self._informer.put({"apiVersion": page.get("apiVersion"), "kind": self.kind.kind, **_check_object(item)[0]})
             if not metadata.get("continue"):
                 return self._complete(metadata["resourceVersion"])
             params["continue"] = metadata["continue"]
@@ -339,7 +339,7 @@ class _EventError(ApiError):
     """An error that the server sent as an event of a watch."""
 
 
-def _checked(resource: Any) -> tuple[Resource, dict[str, Any]]:
+def _check_object(resource: Any) -> tuple[Resource, dict[str, Any]]:
     """Returns an object, or a list of them, and its metadata. Raises GarbledError for other values."""
     metadata = resource.get("metadata") if isinstance(resource, dict) else None
     if not isinstance(metadata, dict) or not isinstance(metadata.get("resourceVersion"), str):

@@ -179,7 +179,7 @@ class WorkQueue(Generic[K]):
         failure = self._failures.get(key)
         return failure.number if failure else 0
 
-    def received(self, key: K) -> float:
+    def first_added(self, key: K) -> float:
         """Returns the time of the first `add` that led to the present run of a key, or to the first of its failures before.
 
         Raises KeyError if no worker has the key.

@@ -88,10 +88,10 @@ def of_claim(devices: Devices, kind: str, namespace: str, name: str, requests: I
     for missing in sorted(names - {str(request.get("name")) for request in listed}):
         raise ValueError(f"the {kind} {name} has no request {missing}")
     chosen = [request for request in listed if not names or request.get("name") in names]
-    return sum(_requested(devices, request, f"{kind} {name}") for request in chosen)
+    return sum(_gpus_of_request(devices, request, f"{kind} {name}") for request in chosen)
 
 
-def _requested(devices: Devices, request: dict[str, Any], claim: str) -> int:
+def _gpus_of_request(devices: Devices, request: dict[str, Any], claim: str) -> int:
     """The GPUs of one request. All its alternatives must have the same number of GPUs."""
     alternatives = objects(request.get("firstAvailable")) or [mapping(request.get("exactly")) or request]
     if not devices.counts_by_name and not all(alternative.get("deviceClassName") for alternative in alternatives):

@@ -35,18 +35,18 @@ def field(name: str, path: str) -> EnvVar:
     return {"name": name, "valueFrom": {"fieldRef": {"fieldPath": path}}}
 
 
-def appended(container: Container, *variables: EnvVar) -> Container:
+def append_variables(container: Container, *variables: EnvVar) -> Container:
     """Appends variables to those of a container. A variable of the user with the same name stays; it is reported as set twice."""
     return {**container, "env": [*(container.get("env") or ()), *variables]}
 
 
-def completed(container: Container, *variables: EnvVar) -> Container:
+def add_missing_variables(container: Container, *variables: EnvVar) -> Container:
     """Appends variables to those of a container, except those that the user wrote."""
     written = {variable.get("name") for variable in container.get("env") or ()}
-    return appended(container, *(variable for variable in variables if variable.get("name") not in written))
+    return append_variables(container, *(variable for variable in variables if variable.get("name") not in written))
 
 
-def replaced(container: Container, *variables: EnvVar) -> Container:
+def replace_variables(container: Container, *variables: EnvVar) -> Container:
     """Appends variables to those of a container, in place of those of the same names."""
     names = {variable.get("name") for variable in variables}
     return {**container, "env": [*(variable for variable in container.get("env") or () if variable.get("name") not in names), *variables]}

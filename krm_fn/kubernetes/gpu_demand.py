@@ -81,12 +81,12 @@ def of_container(pod: Mapping[str, Any], container: Mapping[str, Any], nodes: in
     return of_pods([({"containers": [container], "resourceClaims": pod.get("resourceClaims")}, nodes)])
 
 
-def added(demand: GPUDemand, other: GPUDemand) -> GPUDemand:
+def add_demands(demand: GPUDemand, other: GPUDemand) -> GPUDemand:
     """Returns the GPUs of two demands together."""
     return GPUDemand(demand.number + other.number, (*demand.claims, *other.claims))
 
 
-def resolved(demand: GPUDemand, devices: Devices, namespace: str) -> int:
+def resolve_demand(demand: GPUDemand, devices: Devices, namespace: str) -> int:
     """Returns the number of GPUs of a demand. Raises ValueError with the reason if a claim does not show its number."""
     from krm_fn.kubernetes import device_claims  # noqa: PLC0415 - few pods claim devices
 

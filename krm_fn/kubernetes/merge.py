@@ -50,7 +50,7 @@ def overlay(base: Fields, user: Fields) -> Fields:
     return merged  # type: ignore[return-value]
 
 
-def added(base: Fields, *uppers: Fields) -> Fields:
+def append_fields(base: Fields, *uppers: Fields) -> Fields:
     """Adds `uppers` to `base`: lists are appended, variables and resources merge by name, and any other value replaces the base's."""
     merged: dict[str, Any] = {**base}
     for upper in uppers:

@@ -142,15 +142,15 @@ def with_leaves(value: Any, change: Callable[[Any], Any]) -> Any:
     return change(value)
 
 
-def nested(value: Any) -> Iterator[Any]:
+def walk_values(value: Any) -> Iterator[Any]:
     """Yields a value and all values inside it, each before those inside it.
 
-    >>> list(nested({"a": [1]}))
+    >>> list(walk_values({"a": [1]}))
     [{'a': [1]}, [1], 1]
     """
     yield value
     for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
-        yield from nested(inner)
+        yield from walk_values(inner)
 
 
 def matches(path: Path, pattern: Path) -> bool:
@@ -176,21 +176,21 @@ def at(value: Any, path: Path) -> Any:
     return value
 
 
-def replaced(value: Any, path: Path, new: Any) -> Any:
+def replace_at(value: Any, path: Path, new: Any) -> Any:
     """Returns a copy of a value with another value at a path. Missing objects on the way are added. None removes the field.
 
-    >>> replaced({"a": [{"b": 1}]}, ("a", 0, "b"), 2), replaced({"a": 1, "b": 2}, ("b",), None), replaced({}, ("a", "b"), 1)
+    >>> replace_at({"a": [{"b": 1}]}, ("a", 0, "b"), 2), replace_at({"a": 1, "b": 2}, ("b",), None), replace_at({}, ("a", "b"), 1)
     ({'a': [{'b': 2}]}, {'a': 1}, {'a': {'b': 1}})
     """
     if not path:
         return new
     step, rest = path[0], path[1:]
     if isinstance(value, list) and isinstance(step, int):
-        return [*value[:step], replaced(value[step], rest, new), *value[step + 1 :]]
+        return [*value[:step], replace_at(value[step], rest, new), *value[step + 1 :]]
     fields = value if isinstance(value, dict) else {}
     if new is None and step not in fields:
         return fields
-    inner = replaced(fields.get(step), rest, new)
+    inner = replace_at(fields.get(step), rest, new)
     return {**fields, step: inner} if rest or new is not None else {key: entry for key, entry in fields.items() if key != step}
 
 

@@ -9,7 +9,7 @@ import json
 import re
 
 from krm_fn.kubernetes import identity
-from krm_fn.kubernetes.paths import replaced
+from krm_fn.kubernetes.paths import replace_at
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -103,10 +103,10 @@ def _near(value: Any, branches: dict[Any, Any]) -> Any:
     }
 
 
-def shown(value: Any, path: Path, secrets: Sequence[Path]) -> Any:
+def hide_secrets(value: Any, path: Path, secrets: Sequence[Path]) -> Any:
     """Returns the value of a field with HIDDEN in place of secret values. `secrets` are those of its resource, as `paths` returns them.
 
-    >>> shown([{"name": "A_KEY", "value": "x"}], ("spec", "env"), [("spec", "env", 0, "value")])
+    >>> hide_secrets([{"name": "A_KEY", "value": "x"}], ("spec", "env"), [("spec", "env", 0, "value")])
     [{'name': 'A_KEY', 'value': '(hidden)'}]
     """
     if value is None:
@@ -115,7 +115,7 @@ def shown(value: Any, path: Path, secrets: Sequence[Path]) -> Any:
         if path[: len(secret)] == secret:
             return HIDDEN
         if secret[: len(path)] == path:
-            value = replaced(value, secret[len(path) :], HIDDEN)
+            value = replace_at(value, secret[len(path) :], HIDDEN)
     return value
 
 

@@ -63,7 +63,7 @@ def of(resource: Resource, before: Resource | None = None) -> Resource:
     if name not in go_json.kinds():
         return resource
     prepared = _PREPARED[name](resource, before or resource) if name in _PREPARED else resource
-    stored: Resource = stored_templates.stored(prepared, name, _FORM)
+    stored: Resource = stored_templates.stored_struct(prepared, name, _FORM)
     return without_disabled(stored) if name == "Pod" else stored
 
 

@@ -79,7 +79,7 @@ class Form(NamedTuple):
 
 def native(template: Any) -> Any:
     """Returns the template of a Deployment in the form that its controller compares. Quantities are numbers of billionths."""
-    return stored(template, "PodTemplateSpec", NATIVE)
+    return stored_struct(template, "PodTemplateSpec", NATIVE)
 
 
 def revision(template: Any) -> Any:
@@ -87,17 +87,17 @@ def revision(template: Any) -> Any:
 
     A quantity has another text in another family of suffixes: `8Gi` and `8589934592` differ.
     """
-    return stored(template, "PodTemplateSpec", _REVISION)
+    return stored_struct(template, "PodTemplateSpec", _REVISION)
 
 
 def group(template: Any) -> Any:
     """Returns a template of a LeaderWorkerSet in the form that its controller compares (`pkg/utils/revision`, getPatch)."""
-    return stored(template, "PodTemplateSpec", _GROUP)
+    return stored_struct(template, "PodTemplateSpec", _GROUP)
 
 
 def clique(template: Any) -> Any:
     """Returns the pod template of a clique in the form that Grove hashes (`ComputeHash`, which prints the Go values)."""
-    return stored(template, "PodTemplateSpec", _GROVE)
+    return stored_struct(template, "PodTemplateSpec", _GROVE)
 
 
 _FORMS = {
@@ -117,7 +117,7 @@ def _fields(name: str) -> list[go_json.GoField]:
     return go_json.fields(go_json.kinds()[name])
 
 
-def stored(value: Any, struct: str, form: Form) -> Any:
+def stored_struct(value: Any, struct: str, form: Form) -> Any:
     """Returns a Go struct: its fields that are not zero. A value of another type is returned unchanged; an API server refuses it."""
     if not isinstance(value, dict):
         return {} if value is None else value
@@ -149,7 +149,7 @@ def _single(value: Any, kind: str, form: Form, *, listed: bool = False) -> Any:
     if kind == "Quantity":
         return form.amount(value, listed)
     if kind in go_json.kinds():
-        return stored(value, kind, form)
+        return stored_struct(value, kind, form)
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 

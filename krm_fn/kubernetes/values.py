@@ -56,7 +56,7 @@ def is_zero(value: Any) -> bool:
     return value is None or value is False or (isinstance(value, (str, list, dict)) and not value)
 
 
-def renamed(fields: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:
+def rename_fields(fields: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:
     """Copies an object, with other names for some fields."""
     return {names.get(field, field): value for field, value in fields.items()}
 

@@ -18,7 +18,7 @@ from krm_fn.render.config import Config
 from krm_fn.render.resolve import cluster
 
 
-def reached(explanation: Explanation, inputs: Iterable[Origin]) -> list[Explained]:
+def objects_reached(explanation: Explanation, inputs: Iterable[Origin]) -> list[Explained]:
     """Returns the objects with only the fields that are made of one of these fields or settings, or of a field below."""
     starts = tuple(inputs)
 
@@ -28,7 +28,7 @@ def reached(explanation: Explanation, inputs: Iterable[Origin]) -> list[Explaine
     return _only(explanation, lambda _, field: any(map(is_of, field.origins)))
 
 
-def decided(explanation: Explanation, inputs: Iterable[Origin]) -> list[Explained]:
+def objects_decided(explanation: Explanation, inputs: Iterable[Origin]) -> list[Explained]:
     """Returns the objects with only the fields that differ without these fields of resources, and with the defaults of these settings.
 
     Empty if the render then fails.
@@ -45,7 +45,7 @@ def decided(explanation: Explanation, inputs: Iterable[Origin]) -> list[Explaine
     return _only(explanation, lambda key, field: any(field.path[: len(path)] == path for path in differing.get(key, ())))
 
 
-def unused(explanation: Explanation) -> list[Origin]:
+def unused_leaves(explanation: Explanation) -> list[Origin]:
     """Returns the leaves of Dynamo resources that reach no object: no field is made of them, and no object changes with them.
 
     Fields that a render needs, labels of the resource itself, and fields of resources that are not expanded, are not among them.
@@ -71,17 +71,17 @@ def _without_effect(
     not expanded, and with the whole `rest` if another value changes these facts.
     """
     alone, facts = [*others, resource], _facts(resource, settings)
-    objects = _generated(alone, alone, settings)
+    objects = _generate(alone, alone, settings)
     for path, value in fields:
         if _is_not_rendered(path):
             continue
         variants = [ablation.with_value(resource, path, new) for new in other_values(value)]
         if all(_facts(variant, settings) == facts for variant in variants):
-            renders = [_generated([*others, variant], alone, settings) == objects for variant in variants]
+            renders = [_generate([*others, variant], alone, settings) == objects for variant in variants]
         else:
             given = [*rest, resource]
-            expected = _generated(given, given, settings)
-            renders = [_generated([*rest, variant], given, settings) == expected for variant in variants]
+            expected = _generate(given, given, settings)
+            renders = [_generate([*rest, variant], given, settings) == expected for variant in variants]
         if all(renders):
             yield path
 
@@ -107,10 +107,10 @@ def other_values(value: Any) -> tuple[Any, ...]:
     return (None, f"{value}x") if isinstance(value, str) else (None,)
 
 
-def _generated(resources: Sequence[Resource], given: Sequence[Resource], settings: Config) -> list[Resource] | None:
+def _generate(resources: Sequence[Resource], given: Sequence[Resource], settings: Config) -> list[Resource] | None:
     """Returns the generated objects; None with an error."""
     expansion = expand.expand(resources, settings)
-    return None if results.failed(expansion.results) else explain.generated(expansion.resources, given)
+    return None if results.has_errors(expansion.results) else explain.generated_objects(expansion.resources, given)
 
 
 def _only(explanation: Explanation, is_wanted: Any) -> list[Explained]:

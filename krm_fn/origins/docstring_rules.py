@@ -68,7 +68,7 @@ def rule(module: str, name: str) -> DocstringRule:
 
     An argument of a constant, such as `_PORTS.http`, has the rule of that field of the constant's class, else the rule of the constant.
     """
-    named = _named(module)
+    named = _rules_by_id(module)
     steps = name.split(".")
     outer = (named.get(".".join(steps[:length])) for length in range(len(steps), 0, -1))
     for candidate in (named.get(name), _of_field(module, steps), *outer):
@@ -80,7 +80,7 @@ def rule(module: str, name: str) -> DocstringRule:
 
 def rules(module: str) -> dict[str, DocstringRule]:
     """Returns the rules of a module by the names of the functions and constants that have a `Rule` line."""
-    return dict(_named(module))
+    return dict(_rules_by_id(module))
 
 
 def _of_field(module: str, steps: Sequence[str]) -> DocstringRule | None:
@@ -89,15 +89,15 @@ def _of_field(module: str, steps: Sequence[str]) -> DocstringRule | None:
     kind = type(holder)
     if len(steps) != 2 or not hasattr(kind, "_fields") or not kind.__module__.startswith(f"{_PACKAGE}."):
         return None
-    return _named(kind.__module__.removeprefix(f"{_PACKAGE}.")).get(f"{kind.__name__}.{steps[1]}")
+    return _rules_by_id(kind.__module__.removeprefix(f"{_PACKAGE}.")).get(f"{kind.__name__}.{steps[1]}")
 
 
 @cache
-def _named(module: str) -> dict[str, DocstringRule]:
-    return {name: line.rule or _defined(line) for name, line in rule_lines(module).items()}
+def _rules_by_id(module: str) -> dict[str, DocstringRule]:
+    return {name: line.rule or _find_definition(line) for name, line in rule_lines(module).items()}
 
 
-def _defined(line: RuleLine) -> DocstringRule:
+def _find_definition(line: RuleLine) -> DocstringRule:
     """The rule of a line without a sentence. Raises KeyError if the module that it names has none with this id."""
     return {other.name: other.rule for other in rule_lines(line.module).values() if other.rule}[line.name]
 

@@ -60,7 +60,7 @@ class Explained(NamedTuple):
     @property
     def shown(self) -> Resource:
         """The object with hidden secret values."""
-        shown: Resource = secret_values.shown(self.resource, (), secret_values.paths(self.resource))
+        shown: Resource = secret_values.hide_secrets(self.resource, (), secret_values.paths(self.resource))
         return shown
 
 
@@ -91,7 +91,7 @@ def renderable(resources: Sequence[Resource], settings: Config) -> Renderable:
         findings = expansion.results if findings is None else findings
         wrong = {result.ref for result in results.errors_of(expansion.results)}
         if not wrong:
-            return Renderable(remaining, generated(expansion.resources, remaining.values()), findings)
+            return Renderable(remaining, generated_objects(expansion.resources, remaining.values()), findings)
         kept = {index: resource for index, resource in remaining.items() if results.ref(resource) not in wrong}
         remaining = kept if len(kept) < len(remaining) and None not in wrong else {}
 
@@ -103,17 +103,17 @@ def explain(resources: Sequence[Resource], settings: Config) -> Explanation:
     render must not be among the resources.
     """
     rendered = renderable(resources, settings)
-    return Explanation([*explained(rendered, rendered.objects, settings)], [*rendered.resources.values()], settings)
+    return Explanation([*explain_objects(rendered, rendered.objects, settings)], [*rendered.resources.values()], settings)
 
 
-def explained(rendered: Renderable, objects: Iterable[Resource], settings: Config) -> Iterator[Explained]:
+def explain_objects(rendered: Renderable, objects: Iterable[Resource], settings: Config) -> Iterator[Explained]:
     """Yields generated objects with their fields."""
     reader = _OriginReader(rendered.resources)
-    for resource, leaves in traced(rendered.resources, objects, settings, trace.render):
-        yield reader.explained(resource, leaves)
+    for resource, leaves in trace_objects(rendered.resources, objects, settings, trace.render):
+        yield reader.explain_object(resource, leaves)
 
 
-def traced(
+def trace_objects(
     resources: Mapping[int, Resource],
     objects: Iterable[Resource],
     settings: Config,
@@ -156,7 +156,7 @@ def _with_owners(leaf: Leaf, resource: Resource, more: Marks) -> Leaf:
     return leaf._replace(value=labels.annotations(resource)[labels.OWNER], marks=leaf.marks | more) if leaf.path == _OWNER_PATH else leaf
 
 
-def generated(rendered: Iterable[Resource], inputs: Iterable[Resource]) -> list[Resource]:
+def generated_objects(rendered: Iterable[Resource], inputs: Iterable[Resource]) -> list[Resource]:
     """Returns the objects that a render added to its inputs."""
     keys = {identity.key(resource) for resource in inputs}
     return [resource for resource in rendered if identity.key(resource) not in keys]
@@ -192,16 +192,16 @@ class _OriginReader:
         self._read: dict[Origin, tuple[tuple[Any, ...], Origin]] = {}
         self._rules: dict[DocstringRule, Origin] = {}
 
-    def explained(self, resource: Resource, leaves: Iterable[Leaf]) -> Explained:
+    def explain_object(self, resource: Resource, leaves: Iterable[Leaf]) -> Explained:
         """An object with its fields."""
         traced, secrets = {leaf.path: leaf for leaf in leaves}, secret_values.paths(resource)
         return Explained(resource, [self._field(path, value, traced.get(path), secrets) for path, value in paths.leaves(resource)])
 
     def _field(self, path: Path, value: Any, leaf: Leaf | None, secrets: Sequence[Path]) -> ExplainedField:
-        shown = secret_values.shown(value, path, secrets)
+        shown = secret_values.hide_secrets(value, path, secrets)
         if leaf is None or leaf.value != value:
             return ExplainedField(path, shown, (), (), ())
-        overridden = tuple(OverriddenValue(_shown(old.value, path, secrets), self._origins(old.marks)) for old in leaf.overridden)
+        overridden = tuple(OverriddenValue(_hide_secrets(old.value, path, secrets), self._origins(old.marks)) for old in leaf.overridden)
         origins = self._origins(leaf.marks)
         placed = tuple(origin for origin in self._origins(leaf.placed) if origin not in origins)
         return ExplainedField(path, shown, origins, placed, overridden)
@@ -227,6 +227,6 @@ class _OriginReader:
         return (1, steps) if mark.ref is None else (0, self._indexes[mark.ref], steps)
 
 
-def _shown(value: Any, path: Path, secrets: Sequence[Path]) -> Any:
+def _hide_secrets(value: Any, path: Path, secrets: Sequence[Path]) -> Any:
     """A value that the field had before, without its own secret values and those of the field."""
-    return secret_values.shown(secret_values.shown(value, (), secret_values.paths(value)), path, secrets)
+    return secret_values.hide_secrets(secret_values.hide_secrets(value, (), secret_values.paths(value)), path, secrets)

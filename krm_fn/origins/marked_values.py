@@ -51,17 +51,17 @@ class MarkedText(str):
         return str, (plain(self),)
 
     def __add__(self, other: str) -> str:
-        return joined([self, other])
+        return join_texts([self, other])
 
     def __radd__(self, other: str) -> str:
-        return joined([other, self])
+        return join_texts([other, self])
 
     def join(self, parts: Iterable[str], /) -> str:
         """Joins parts, each with its own marks."""
         texts: list[str] = []
         for part in parts:
             texts += [self, part] if texts else [part]
-        return joined(texts)
+        return join_texts(texts)
 
     def part(self, text: str, start: int) -> MarkedText:
         """Returns the part of the text that begins at `start`, with the marks of that part."""
@@ -76,7 +76,7 @@ class MarkedText(str):
         return part
 
 
-def joined(parts: Iterable[str], more: Marks = NONE) -> MarkedText:
+def join_texts(parts: Iterable[str], more: Marks = NONE) -> MarkedText:
     """Joins texts, each with its own marks. `more` are the marks of texts without marks."""
     texts = list(parts)
     text = MarkedText("".join(texts))
@@ -137,17 +137,17 @@ def of(*values: Any) -> Marks:
     return frozenset(marks)
 
 
-def marked(value: Any, marks: Marks) -> Any:
+def with_marks(value: Any, marks: Marks) -> Any:
     """Replaces the marks of a text or a number. Any other value comes back unchanged."""
     kind = _TYPES.get(type(value))
     return value if kind is None else kind(value, marks)
 
 
-def added(value: Any, marks: Marks) -> Any:
+def add_marks(value: Any, marks: Marks) -> Any:
     """Adds marks to a text or a number. In a list, mapping or tuple, every text and number gets them."""
     if type(value) in _TYPES:
-        return marked(value, marks | of(value))
-    return _rebuilt(value, lambda inner: added(inner, marks))
+        return with_marks(value, marks | of(value))
+    return _rebuilt(value, lambda inner: add_marks(inner, marks))
 
 
 def plain(value: Any) -> Any:
@@ -180,7 +180,7 @@ def _mixing(name: str) -> Callable[..., Any]:
 
     def method(self: MarkedText, *args: Any, **more: Any) -> Any:
         result = original(self, *args, **more)
-        return result if result is NotImplemented else added(result, of(self, *args, *more.values()))
+        return result if result is NotImplemented else add_marks(result, of(self, *args, *more.values()))
 
     return method
 
@@ -207,7 +207,7 @@ def _counting(name: str) -> Callable[..., Any]:
 
     def method(self: Whole, *others: Any) -> Any:
         result = original(self, *others)
-        return marked(result, of(self, *others)) if type(result) is int else result
+        return with_marks(result, of(self, *others)) if type(result) is int else result
 
     return method
 
@@ -223,11 +223,11 @@ for _name in ("__neg__", "__abs__"):
     setattr(Whole, _name, _counting(_name))
 
 
-def _sliced(self: MarkedText, key: Any) -> MarkedText:
+def _slice_text(self: MarkedText, key: Any) -> MarkedText:
     """A character or a slice. A slice with a step has all marks."""
     text = str.__getitem__(self, key)
     start = key.indices(len(self))[0] if isinstance(key, slice) else range(len(self))[key]
     return MarkedText(text, self.marks) if isinstance(key, slice) and key.step not in (None, 1) else self.part(text, start)
 
 
-setattr(MarkedText, "__getitem__", _sliced)  # noqa: B010 - the signature of `str` has overloads
+setattr(MarkedText, "__getitem__", _slice_text)  # noqa: B010 - the signature of `str` has overloads

@@ -49,13 +49,13 @@ class Search:
         """
         fields: Fields = frozenset(field for change in self._changes for field in field_numbers(*change))
         everything = tuple(range(len(self._parts)))
-        if not is_complete and (effects := self._reverted(everything)) is not None:
+        if not is_complete and (effects := self._revert_group(everything)) is not None:
             fields &= effects.keys()
         if fields and everything:
             self._divide(everything, fields)
         return {field: tuple(dict.fromkeys(groups)) for field, groups in self._groups.items()}
 
-    def _reverted(self, group: tuple[int, ...]) -> dict[FieldNumber, bool] | None:
+    def _revert_group(self, group: tuple[int, ...]) -> dict[FieldNumber, bool] | None:
         """Returns the changes that disappear, and those that become other changes (False), with a group of parts reverted."""
         if group not in self._effects:
             objects = self._render(group) if self._left > 0 else None
@@ -75,12 +75,12 @@ class Search:
             return
         middle = self._middle(group)
         first, second = group[:middle], group[middle:]
-        one = self._reverted(first)
-        other = self._reverted(second)
+        one = self._revert_group(first)
+        other = self._revert_group(second)
         if one is None and other is None:
             self._singly(group, fields)
             return
-        in_first, in_second = _affected(one, other, fields), _affected(other, one, fields)
+        in_first, in_second = _affected_by_half(one, other, fields), _affected_by_half(other, one, fields)
         if in_first:
             self._divide(first, in_first)
         if in_second:
@@ -99,14 +99,14 @@ class Search:
 
     def _singly(self, group: tuple[int, ...], fields: Fields) -> None:
         """Reverts each part of a group of which neither half can be reverted. Parts that need each other stay a group."""
-        effects = {part: self._reverted((part,)) for part in group} if len(group) <= _NEIGHBOURS else {}
+        effects = {part: self._revert_group((part,)) for part in group} if len(group) <= _NEIGHBOURS else {}
         known: set[FieldNumber] = set()
         for part, effect in effects.items():
             if effect is not None:
                 known |= fields & effect.keys()
                 self._record((part,), fields & effect.keys())
         bound = tuple(part for part in group if effects.get(part) is None)
-        together = self._reverted(bound) if bound != group else None
+        together = self._revert_group(bound) if bound != group else None
         self._record(bound, fields - known if together is None else fields & together.keys())
 
     def _redundant(self, group: tuple[int, ...], middle: int, fields: Fields) -> None:
@@ -115,12 +115,12 @@ class Search:
             low, high = known, len(group)
             while high - low > 1:
                 between = (low + high) // 2
-                effect = self._reverted(tuple(sorted(ordered[:between])))
+                effect = self._revert_group(tuple(sorted(ordered[:between])))
                 low, high = (low, between) if effect is not None and fields & effect.keys() else (between, high)
             self._record((ordered[high - 1],), fields)
 
 
-def _affected(one: Mapping[FieldNumber, bool] | None, other: Mapping[FieldNumber, bool] | None, fields: Fields) -> Fields:
+def _affected_by_half(one: Mapping[FieldNumber, bool] | None, other: Mapping[FieldNumber, bool] | None, fields: Fields) -> Fields:
     """Returns the changes that a half makes, from the effects of both. A half that cannot be reverted makes what the other does not."""
     exact = {field for field, is_exact in (other or {}).items() if is_exact}
     if one is None:

@@ -139,7 +139,7 @@ def _operations(texts: Sequence[str], start: int, end: int) -> Iterator[tuple[in
     yield from ((begin, stop) for begin, stop in itertools.pairwise(borders) if begin < stop)
 
 
-def reverted(pair: TextPair, hunks: Iterable[Hunk]) -> str | None:
+def revert_hunks(pair: TextPair, hunks: Iterable[Hunk]) -> str | None:
     """Returns the new text with some hunks of the pair as in the old text; None if the text then does not exist."""
     if pair.old is None or pair.new is None:
         text = pair.old if any(True for _ in hunks) else pair.new

@@ -28,12 +28,12 @@ class TextOrigins:
 
     def of(self, resource: Resource, path: Path) -> Origin | None:
         """Returns the origin of the text in a field of an object; None if the render made the text."""
-        same = _copied(self._marks.get((identity.key(resource), path), NONE), paths.at(resource, path), self._value)
+        same = _copied_origins(self._marks.get((identity.key(resource), path), NONE), paths.at(resource, path), self._value)
         return min(same, key=str, default=None)
 
     @cached_property
     def _marks(self) -> dict[tuple[ObjectKey, Path], Marks]:
-        traced = explain.traced(self._resources, self._objects, self._settings, trace.plan)
+        traced = explain.trace_objects(self._resources, self._objects, self._settings, trace.plan)
         return {(identity.key(resource), leaf.path): leaf.marks for resource, leaves in traced for leaf in leaves}
 
     @cached_property
@@ -44,17 +44,17 @@ class TextOrigins:
         return explain.setting(self._settings, origin.path) if origin.ref is None else paths.at(self._by_ref[origin.ref], origin.path)
 
 
-def _copied(marks: Iterable[Origin], value: Any, value_of: Callable[[Origin], Any]) -> list[Origin]:
+def _copied_origins(marks: Iterable[Origin], value: Any, value_of: Callable[[Origin], Any]) -> list[Origin]:
     return [origin for origin in marks if origin.kind != "rule" and value_of(origin) == value]
 
 
-def moved(resource: Resource, version: str) -> Callable[[Path], Path]:
+def path_map(resource: Resource, version: str) -> Callable[[Path], Path]:
     """Returns a function from the path of a field to its path in another API version, `v1alpha1` or `v1beta1`, or to the nearest field.
 
     A field of the new version with the value of one of its origins is this field.
     """
     converted = trace.convert(resource, version)
-    copies = [(leaf.path, _copied(leaf.marks, leaf.value, lambda origin: paths.at(resource, origin.path))) for leaf in converted]
+    copies = [(leaf.path, _copied_origins(leaf.marks, leaf.value, lambda origin: paths.at(resource, origin.path))) for leaf in converted]
     leaves: dict[Path, Path] = {}
     for path, same in copies:
         for origin in same:

@@ -49,15 +49,19 @@ class Trace(NamedTuple):
 
 def render(resources: Sequence[Resource], settings: Config) -> Trace:
     """Renders with the second core. The objects are those of the ordinary core; `krm_fn.origins.explain` compares them."""
-    return _traced(resources, settings, lambda core, *arguments: core.expand(*arguments).resources)
+    return _trace_resources(resources, settings, lambda core, *arguments: core.expand(*arguments).resources)
 
 
 def plan(resources: Sequence[Resource], settings: Config) -> Trace:
     """Makes the objects of each resource, also of one that `render` refuses because of a placeholder."""
-    return _traced(resources, settings, lambda core, *arguments: [made for entry in core.plans(*arguments) for made in entry.objects])
+    return _trace_resources(
+        resources, settings, lambda core, *arguments: [made for entry in core.plans(*arguments) for made in entry.objects]
+    )
 
 
-def _traced(resources: Sequence[Resource], settings: Config, objects: Callable[[Any, list[Resource], Any], list[Resource]]) -> Trace:
+def _trace_resources(
+    resources: Sequence[Resource], settings: Config, objects: Callable[[Any, list[Resource], Any], list[Resource]]
+) -> Trace:
     with tracing_loader.second_core() as load:
         core, kind = load("krm_fn.render.expand"), load("krm_fn.render.config").Config
         made = objects(core, [marked_resource(resource) for resource in resources], marked_config(settings, kind, config.key))
@@ -113,7 +117,7 @@ def _marked_field(value: Any, ref: Ref, path: Path) -> Any:
         }
     if type(value) is list:
         return [_marked_field(inner, ref, (*path, step)) for step, inner in enumerate(value)]
-    return marked_values.marked(value, frozenset((Origin("user", path, ref),)))
+    return marked_values.with_marks(value, frozenset((Origin("user", path, ref),)))
 
 
 def _marked_settings(settings: Any, kind: Any, key: Callable[[str], str], path: Path) -> Any:
@@ -132,4 +136,4 @@ def _marked_setting(value: Any, path: Path) -> Any:
     if isinstance(value, tuple):
         entries = [_marked_setting(entry, path) for entry in value]
         return type(value)(*entries) if hasattr(value, "_fields") else tuple(entries)
-    return marked_values.marked(value, frozenset((Origin("config", path),)))
+    return marked_values.with_marks(value, frozenset((Origin("config", path),)))

@@ -68,15 +68,15 @@ COMPUTING = (
 _RUNTIME: dict[str, Any] = {
     "_trace_assign": tracing_runtime.assign,
     "_trace_comprehension": tracing_runtime.comprehension,
-    "_trace_converted": tracing_runtime.converted,
-    "_trace_joined": tracing_runtime.joined,
+    "_trace_convert_value": tracing_runtime.convert_value,
+    "_trace_join_fstring": tracing_runtime.join_fstring,
     "_trace_kind": tracing_runtime.kind,
     "_trace_mapping": tracing_runtime.mapping,
-    "_trace_placed": tracing_runtime.placed,
-    "_trace_returned": tracing_runtime.returned,
-    "_trace_shown": tracing_runtime.shown,
+    "_trace_mark_keywords": tracing_runtime.mark_keywords,
+    "_trace_mark_result": tracing_runtime.mark_result,
+    "_trace_format_value": tracing_runtime.format_value,
     "_trace_spread": tracing_runtime.SPREAD,
-    "_trace_uncached": tracing_runtime.uncached,
+    "_trace_without_cache": tracing_runtime.without_cache,
     "_trace_whole": tracing_runtime.whole,
 }
 _second: dict[str, ModuleType] = {}
@@ -102,7 +102,7 @@ def second_core() -> Iterator[Callable[[str], ModuleType]]:
 
     The ordinary modules come back at the end. The second core is loaded once for a process.
     """
-    ordinary = _loaded()
+    ordinary = _loaded_modules()
     for name in ordinary:
         del sys.modules[name]
     sys.modules.update(_second)
@@ -112,13 +112,13 @@ def second_core() -> Iterator[Callable[[str], ModuleType]]:
         yield import_module
     finally:
         sys.meta_path.remove(finder)
-        _second.update(_loaded())
+        _second.update(_loaded_modules())
         for name in _second:
             sys.modules.pop(name, None)
         sys.modules.update(ordinary)
 
 
-def _loaded() -> dict[str, ModuleType]:
+def _loaded_modules() -> dict[str, ModuleType]:
     return {name: module for name, module in sys.modules.items() if name == _PACKAGE or name.startswith(f"{_PACKAGE}.")}
 
 

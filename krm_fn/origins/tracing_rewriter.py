@@ -64,12 +64,12 @@ class Rewriter(ast.NodeTransformer):
     def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.AST | list[ast.AST]:
         """Replaces the caches of functools after their import."""
         cached = [alias.asname or alias.name for alias in node.names if node.module == "functools" and alias.name in _CACHES]
-        return [node, *(_at(ast.Assign([ast.Name(name, ast.Store())], _name("_trace_uncached")), node) for name in cached)]
+        return [node, *(_at(ast.Assign([ast.Name(name, ast.Store())], _name("_trace_without_cache")), node) for name in cached)]
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> Any:
         """Rewrites the value, never the annotation. A constant of the module gives its name to what it contains."""
         if node.value is not None:
-            node.value = self._named(node.target, node.value)
+            node.value = self._rewrite_value(node.target, node.value)
         return node
 
     def visit_Assign(self, node: ast.Assign) -> Any:
@@ -81,7 +81,7 @@ class Rewriter(ast.NodeTransformer):
             key = self._constant(target.slice) if isinstance(target.slice, ast.Constant) else self.visit(target.slice)
             call = _call("_trace_assign", self.visit(target.value), key, self.visit(node.value))
             return _at(ast.Expr(call), node)
-        node.value = self._named(target, node.value)
+        node.value = self._rewrite_value(target, node.value)
         return node
 
     def visit_Subscript(self, node: ast.Subscript) -> Any:
@@ -122,7 +122,7 @@ class Rewriter(ast.NodeTransformer):
         for keyword in node.keywords:
             keyword.value = self._keyword(keyword)
         name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
-        return _at(_call("_trace_placed", self._location(), node), node) if node.keywords and name in _MAPPINGS else node
+        return _at(_call("_trace_mark_keywords", self._location(), node), node) if node.keywords and name in _MAPPINGS else node
 
     def visit_Dict(self, node: ast.Dict) -> Any:
         """A dict display marks its keys with its location."""
@@ -145,11 +145,11 @@ class Rewriter(ast.NodeTransformer):
             if not isinstance(part, ast.FormattedValue):
                 parts.append(part)
             elif part.conversion == -1 and part.format_spec is None:
-                parts.append(_call("_trace_shown", self.visit(part.value)))
+                parts.append(_call("_trace_format_value", self.visit(part.value)))
             else:
                 spec = part.format_spec or ast.Constant("")
-                parts.append(_call("_trace_converted", self.visit(part.value), ast.Constant(part.conversion), spec))
-        return _at(_call("_trace_joined", self._location(), *parts), node)
+                parts.append(_call("_trace_convert_value", self.visit(part.value), ast.Constant(part.conversion), spec))
+        return _at(_call("_trace_join_fstring", self._location(), *parts), node)
 
     def visit_Constant(self, node: ast.Constant) -> Any:
         """Texts and whole numbers become marked constants."""
@@ -167,7 +167,7 @@ class Rewriter(ast.NodeTransformer):
         key = (type(node.value), node.value, location)
         if key not in self._known:
             self._known[key] = len(self.constants)
-            self.constants.append(marked_values.marked(node.value, frozenset((location,))))
+            self.constants.append(marked_values.with_marks(node.value, frozenset((location,))))
         return _at(ast.Subscript(_name(CONSTANTS), ast.Constant(self._known[key]), ast.Load()), node)
 
     def _unless_constant(self, node: ast.expr) -> Any:
@@ -176,7 +176,7 @@ class Rewriter(ast.NodeTransformer):
     def _generic(self, node: Any) -> Any:
         return self.generic_visit(node)
 
-    def _named(self, target: ast.expr, value: ast.expr) -> Any:
+    def _rewrite_value(self, target: ast.expr, value: ast.expr) -> Any:
         """The rewritten value of an assignment. In a module or a class, the marks of its constants have the name of the target."""
         first = target.elts[0] if isinstance(target, ast.Tuple) else target
         if self._inside or not isinstance(first, ast.Name):
@@ -207,12 +207,12 @@ class Rewriter(ast.NodeTransformer):
         return ast.Subscript(_name(LOCATIONS), ast.Constant(self._known[location,]), ast.Load())
 
     def _mark_results(self, function: ast.FunctionDef) -> None:
-        """Passes each result of a function on through `runtime.returned`, with the arguments of the function."""
+        """Passes each result of a function on through `runtime.mark_result`, with the arguments of the function."""
         named = [argument.arg for argument in (*function.args.args, *function.args.kwonlyargs) if argument.arg not in ("self", "cls")]
         for node in _returns(function.body):
             if node.value is not None:
                 arguments = [_name(name) for name in named]
-                node.value = _at(_call("_trace_returned", self._location(), node.value, *arguments), node)
+                node.value = _at(_call("_trace_mark_result", self._location(), node.value, *arguments), node)
 
 
 def _returns(body: list[ast.stmt]) -> list[ast.Return]:

@@ -30,7 +30,7 @@ def mapping(location: Origin, *entries: tuple[Any, Any]) -> dict[Any, Any]:
     return builder.mapping()
 
 
-def placed(location: Origin, arguments: dict[Any, Any]) -> dict[Any, Any]:
+def mark_keywords(location: Origin, arguments: dict[Any, Any]) -> dict[Any, Any]:
     """Makes a mapping of keyword arguments: its keys have the location of the call."""
     here = frozenset((location,))
     return {MarkedText(key, here) if type(key) is str else key: value for key, value in arguments.items()}
@@ -66,14 +66,14 @@ class _Builder:
     def put(self, key: Any, value: Any) -> None:
         """Adds an entry."""
         old = self._entries.get(key)
-        self._entries[key] = (key, value) if old is None else _replaced(*old, key, value)
+        self._entries[key] = (key, value) if old is None else _replace_entry(*old, key, value)
 
     def mapping(self) -> dict[Any, Any]:
         """Returns the dict."""
         return dict(self._entries.values())
 
 
-def _replaced(old_key: Any, old: Any, key: Any, value: Any) -> tuple[Any, Any]:
+def _replace_entry(old_key: Any, old: Any, key: Any, value: Any) -> tuple[Any, Any]:
     """The new entry, with the value that it replaces at its key. A mapping that replaces a mapping has the values at its own keys."""
     if old is value and not isinstance(old, bool):
         return old_key, value
@@ -98,17 +98,17 @@ def _overriding(old_key: Any, old: Any, key: Any, value: Any) -> Any:
     return MarkedText(key, marked_values.of(key), overridden)
 
 
-def joined(location: Origin, *parts: str) -> MarkedText:
+def join_fstring(location: Origin, *parts: str) -> MarkedText:
     """Makes the text of an f-string: its values have their own marks, and the text between them has the location of the f-string."""
-    return marked_values.joined(parts, frozenset((location,)))
+    return marked_values.join_texts(parts, frozenset((location,)))
 
 
-def shown(value: Any) -> Any:
-    """Formats a value in an f-string. `joined` reads its marks, so a text stays as it is."""
+def format_value(value: Any) -> Any:
+    """Formats a value in an f-string. `join_fstring` reads its marks, so a text stays as it is."""
     return value if isinstance(value, str) else MarkedText(format(value), marked_values.of(value))
 
 
-def converted(value: Any, conversion: int, spec: str) -> MarkedText:
+def convert_value(value: Any, conversion: int, spec: str) -> MarkedText:
     """Formats a value in an f-string with a conversion or a format."""
     result = repr(value) if conversion == ord("r") else str(value) if conversion == ord("s") else value
     return MarkedText(format(result, spec), marked_values.of(value))
@@ -116,7 +116,7 @@ def converted(value: Any, conversion: int, spec: str) -> MarkedText:
 
 def whole(*arguments: Any) -> Any:
     """Runs `int(…)`. The result has the marks of the arguments."""
-    return marked_values.marked(int(*arguments), marked_values.of(*arguments)) if marked_values.of(*arguments) else int(*arguments)
+    return marked_values.with_marks(int(*arguments), marked_values.of(*arguments)) if marked_values.of(*arguments) else int(*arguments)
 
 
 def kind(value: Any) -> type:
@@ -124,17 +124,17 @@ def kind(value: Any) -> type:
     return marked_values.plain_type(type(value))
 
 
-def returned(location: Origin, value: Any, *arguments: Any) -> Any:
+def mark_result(location: Origin, value: Any, *arguments: Any) -> Any:
     """Marks the result of a function that returns texts or numbers: one without marks gets those of the arguments, and the location."""
     if type(value) in (str, int):
-        return marked_values.marked(value, marked_values.of(*arguments) | {location})
+        return marked_values.with_marks(value, marked_values.of(*arguments) | {location})
     return value
 
 
-def uncached(*arguments: Any, **_options: Any) -> Any:
+def without_cache(*arguments: Any, **_options: Any) -> Any:
     """Replaces `cache` and `lru_cache`: only a function without parameters keeps its cache. Others would return marks of another call."""
     if not (len(arguments) == 1 and callable(arguments[0])):
-        return uncached
+        return without_cache
     function = arguments[0]
     return function if inspect.signature(function).parameters else functools.cache(function)
 
@@ -146,14 +146,14 @@ def on_plain_values(function: Callable[..., Any], location: Origin | None) -> Ca
     """
 
     @functools.wraps(function)
-    def wrapped(*arguments: Any, **more: Any) -> Any:
+    def call_plain(*arguments: Any, **more: Any) -> Any:
         plain = marked_values.plain(arguments)
         result = function(*plain, **marked_values.plain(more))
         marks = _within((arguments, more))
         is_changed = location is not None and result not in plain and getattr(result, "text", None) not in plain
-        return marked_values.added(result, marks | {location} if location is not None and is_changed else marks) if marks else result
+        return marked_values.add_marks(result, marks | {location} if location is not None and is_changed else marks) if marks else result
 
-    return wrapped
+    return call_plain
 
 
 def _within(value: Any) -> Marks:

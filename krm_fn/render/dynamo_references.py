@@ -21,7 +21,7 @@ from krm_fn.kubernetes.references.name_fields import (
     NameField,
     Target,
     below,
-    named,
+    fields_of_kind,
     with_keys,
 )
 from krm_fn.render import dynamo_api
@@ -38,18 +38,18 @@ GRAPH, COMPONENT, ADAPTER, REQUEST = ((dynamo_api.GROUP, kind) for kind in _KIND
 
 _OF_V1ALPHA1_COMPONENTS = (
     *with_keys(CONFIG_MAP, "key", "eppConfig.configMapRef.name"),
-    *named(SECRET, "envFromSecret", "ingress.tls.secretName", "frontendSidecar.envFromSecret"),
-    *named(INGRESS_CLASS, "ingress.ingressControllerClassName"),
-    *named(CLAIM, "volumeMounts[].name"),
-    *named(DEVICE_CLASS, "gpuMemoryService.deviceClassName"),
+    *fields_of_kind(SECRET, "envFromSecret", "ingress.tls.secretName", "frontendSidecar.envFromSecret"),
+    *fields_of_kind(INGRESS_CLASS, "ingress.ingressControllerClassName"),
+    *fields_of_kind(CLAIM, "volumeMounts[].name"),
+    *fields_of_kind(DEVICE_CLASS, "gpuMemoryService.deviceClassName"),
     *below("envs[]", OF_VARIABLES),
     *below("frontendSidecar.envs[]", OF_VARIABLES),
     *below("extraPodSpec", (*OF_PODS, *below("mainContainer", OF_CONTAINERS))),
 )
 _OF_V1BETA1_COMPONENTS = (
     *with_keys(CONFIG_MAP, "key", "eppConfig.configMapRef.name"),
-    *named(CLAIM, "compilationCache.pvcName"),
-    *named(DEVICE_CLASS, "experimental.gpuMemoryService.deviceClassName"),
+    *fields_of_kind(CLAIM, "compilationCache.pvcName"),
+    *fields_of_kind(DEVICE_CLASS, "experimental.gpuMemoryService.deviceClassName"),
     *below("podTemplate.spec", OF_PODS),
 )
 
@@ -62,18 +62,18 @@ def _with_adapter(field: NameField) -> NameField:
 BY_KIND: dict[Target, tuple[NameField, ...]] = {
     **{kind: tuple(map(_with_adapter, fields)) for kind, fields in name_fields.BY_KIND.items()},
     GRAPH: (
-        *named(PRIORITY_CLASS, "spec.priorityClassName"),
-        *named(CLAIM, "spec.pvcs[].name"),
+        *fields_of_kind(PRIORITY_CLASS, "spec.priorityClassName"),
+        *fields_of_kind(CLAIM, "spec.pvcs[].name"),
         *below("spec.envs[]", OF_VARIABLES),
         *below("spec.env[]", OF_VARIABLES),
         *below(f"spec.services.{EVERY}", _OF_V1ALPHA1_COMPONENTS),
         *below("spec.components[]", _OF_V1BETA1_COMPONENTS),
     ),
     COMPONENT: (*below("spec", _OF_V1ALPHA1_COMPONENTS), *below("spec", _OF_V1BETA1_COMPONENTS)),
-    ADAPTER: named(GRAPH, "spec.dgdRef.name"),
+    ADAPTER: fields_of_kind(GRAPH, "spec.dgdRef.name"),
     REQUEST: (
-        *named(CONFIG_MAP, "spec.profilingConfig.configMapRef.name"),
-        *named(CLAIM, "spec.profilingConfig.outputPVC", "spec.modelCache.pvcName"),
+        *fields_of_kind(CONFIG_MAP, "spec.profilingConfig.configMapRef.name"),
+        *fields_of_kind(CLAIM, "spec.profilingConfig.outputPVC", "spec.modelCache.pvcName"),
         *below("spec.overrides.profilingJob.template.spec", OF_PODS),
     ),
 }

@@ -163,7 +163,7 @@ def expand(
     error in one resource does not hide findings about the others. `planned` is called with each plan and its pods, also with those of a
     resource with errors.
     """
-    facts, secret_findings = cluster.read(ownership.written(resources), config)
+    facts, secret_findings = cluster.read(ownership.without_generated(resources), config)
     default_namespace = cluster.default_namespace(config)
     images, image_findings = deprecated_fields.images(resources, default_namespace)
     context = _Context(config, facts, images, planned)
@@ -171,7 +171,7 @@ def expand(
     items = [item for expansion in expanded for item in expansion.items]
     generated = [entry for expansion in expanded for entry in expansion.generated]
     by_owner = ownership.owners_among(resources, default_namespace)
-    broken = [resource for resource, expansion in zip(resources, expanded, strict=True) if results.failed(expansion.findings)]
+    broken = [resource for resource, expansion in zip(resources, expanded, strict=True) if results.has_errors(expansion.findings)]
     failed = ownership.owners_among(broken, default_namespace)
     output, conflicts = ownership.merge(items, generated, by_owner, default_namespace, failed)
     findings = [*secret_findings, *image_findings, *graph_rules.check_duplicates(by_owner), *conflicts]
@@ -181,7 +181,7 @@ def expand(
 
         graphs = ([(resource, config)] for listed in by_owner.values() for resource in listed)
         findings.extend(finding for _, finding in shared_discovery.check(graphs))
-    checked = [rules.CheckedGraph(item.components, not results.failed(item.findings)) for item in expanded if item.components]
+    checked = [rules.CheckedGraph(item.components, not results.has_errors(item.findings)) for item in expanded if item.components]
     findings.extend(rules.check_together(checked))
     findings.extend(finding for expansion in expanded for finding in expansion.findings)
     return Expansion(output, sorted(ignore_rules.apply(_distinct(findings), resources), key=results.order))
@@ -199,7 +199,7 @@ def _expand_item(resource: Resource, context: _Context) -> _ExpandedItem:
         neutral = _expand_as_written(placeholders.neutral(resource, entries), silent)
         findings = placeholders.replace(resource, entries, expanded.findings, neutral.findings)
         return expanded if findings is None else _ExpandedItem([resource], [], findings)
-    renamed = graph_rules.with_valid_name(resource) if results.failed(expanded.findings) else None
+    renamed = graph_rules.with_valid_name(resource) if results.has_errors(expanded.findings) else None
     if renamed is None:
         return expanded
     others = _expand_as_written(renamed, silent).findings
@@ -212,7 +212,7 @@ def _expand_as_written(resource: Resource, context: _Context) -> _ExpandedItem:
         if not dynamo_api.is_dynamo(resource):
             return _ExpandedItem([resource], [], schema_check.group(resource) if dynamo_api.is_misplaced(resource) else [])
         if encryption.is_encrypted(resource):
-            return _ExpandedItem([resource], [], [_encrypted(resource)])
+            return _ExpandedItem([resource], [], [_report_encrypted(resource)])
         if dynamo_api.is_search(resource):
             return _check_search(resource, context)
         expander = _expander_of(resource)
@@ -221,7 +221,7 @@ def _expand_as_written(resource: Resource, context: _Context) -> _ExpandedItem:
         return _ExpandedItem([resource], [], [results.internal(problem, results.ref(resource))])
 
 
-def _encrypted(resource: Resource) -> Result:
+def _report_encrypted(resource: Resource) -> Result:
     """Reports a resource whose values only a key can read. Its objects would have the encrypted values."""
     message = "the resource is encrypted with SOPS, and its objects would have the encrypted values"
     return results.error(
@@ -246,7 +246,7 @@ def _expand_resource(resource: Resource, expander: _Expander, context: _Context)
     if context.planned:
         context.planned(PlannedResource(resource, plan, pods, []))
     components = pods if expander.check is rules.check_graph else ()
-    if results.failed(findings):
+    if results.has_errors(findings):
         return _ExpandedItem([resource], [], findings, components)
     written = _in_namespace(invalid_fields.without_reported_nulls(converted, schema_findings), plan.namespace)
     source = release_choice.source(written, context.config)
@@ -257,7 +257,7 @@ def _expand_resource(resource: Resource, expander: _Expander, context: _Context)
 
         objects = flux_variables.keep(objects)
     findings.extend(release_choice.check_source(written, context.config))
-    return _ExpandedItem(list(items), ownership.owned(written, objects), findings, components)
+    return _ExpandedItem(list(items), ownership.mark_owned(written, objects), findings, components)
 
 
 def _in_current_form(resource: Resource, context: _Context) -> tuple[Resource, list[Result]]:
@@ -308,7 +308,7 @@ def _check_schema(resource: Resource, context: _Context) -> Iterable[Result]:
 
 def plans(resources: Sequence[Resource], config: Config) -> list[PlannedResource]:
     """Returns every Dynamo resource that a render expands, without those that have errors; `expand` reports the errors."""
-    facts, _ = cluster.read(ownership.written(resources), config)
+    facts, _ = cluster.read(ownership.without_generated(resources), config)
     images, _ = deprecated_fields.images(resources, cluster.default_namespace(config))
     planned = (_plan_resource(resource, _Context(config, facts, images)) for resource in resources)
     return [resource for resource in planned if resource]
@@ -321,7 +321,7 @@ def _plan_resource(resource: Resource, context: _Context) -> PlannedResource | N
     try:
         converted, findings = _in_current_form(resource, context)
         checked = _check_plan(converted, expander, context, findings)
-        if results.failed(checked.findings):
+        if results.has_errors(checked.findings):
             return None
         return PlannedResource(resource, checked.plan, checked.pods, list(expander.render(checked.plan, checked.pods)))
     except Exception:  # noqa: BLE001 - `expand` reports it as an internal error

@@ -61,22 +61,22 @@ def _from_dynamo_render(function_config: dict[str, Any]) -> tuple[Config, list[R
     if "behaviour" in spec:
         spec = {**spec, "behaviour": _release(spec["behaviour"])}
     findings = schema_check.config({**function_config, "spec": spec})
-    if results.failed(findings):  # the namespace stays, or DYN057 would follow from a mistake in another setting
+    if results.has_errors(findings):  # the namespace stays, or DYN057 would follow from a mistake in another setting
         namespace = spec.get("namespace")
         return Config(namespace=namespace if isinstance(namespace, str) else ""), findings
-    config: Config = _filled(Config, spec)
+    config: Config = _fill_settings(Config, spec)
     return config, [*findings, *_check_mesh(config.service_mesh, results.ref(function_config))]
 
 
-def _filled(kind: Any, spec: dict[str, Any]) -> Any:
+def _fill_settings(kind: Any, spec: dict[str, Any]) -> Any:
     """Makes a settings tuple from its checked dict. Missing and null fields keep their defaults."""
     values = {}
     for key, value in spec.items():
         name = settings.attribute(key)
         if isinstance(value, dict):
-            values[name] = _filled(type(kind._field_defaults[name]), value)
+            values[name] = _fill_settings(type(kind._field_defaults[name]), value)
         elif isinstance(value, list):
-            values[name] = tuple([_filled(settings.PullSecret, entry) if isinstance(entry, dict) else entry for entry in value])
+            values[name] = tuple([_fill_settings(settings.PullSecret, entry) if isinstance(entry, dict) else entry for entry in value])
         elif value is not None:
             values[name] = value
     return kind(**values)
@@ -128,13 +128,13 @@ def _from_texts(
         for step in path[:-1]:
             inner = fields.setdefault(step, {})
             fields = inner if isinstance(inner, dict) else {}
-        fields[path[-1]] = _parsed(path, text)
+        fields[path[-1]] = _parse_setting(path, text)
     ref = results.ref(resource)
     config, findings = _from_dynamo_render({"apiVersion": API_VERSION, "kind": KIND, "metadata": {"name": "texts"}, "spec": spec})
-    return config, [*_readdressed(findings, ref, parent, keys), *_check_twice(ref, parent, keys)]
+    return config, [*_move_findings(findings, ref, parent, keys), *_check_twice(ref, parent, keys)]
 
 
-def _parsed(path: tuple[str, ...], text: Any) -> Any:
+def _parse_setting(path: tuple[str, ...], text: Any) -> Any:
     """Converts a text to the type of the setting. An unreadable text stays text, and the schema check reports it."""
     default: Any = Config()
     for step in path:
@@ -150,7 +150,7 @@ def _parsed(path: tuple[str, ...], text: Any) -> Any:
         return text
 
 
-def _readdressed(findings: list[Result], ref: results.Ref, parent: results.Path, keys: dict[results.Path, str]) -> Iterator[Result]:
+def _move_findings(findings: list[Result], ref: results.Ref, parent: results.Path, keys: dict[results.Path, str]) -> Iterator[Result]:
     """Moves findings about the DynamoRender to the key that the user wrote."""
     for finding in findings:
         path = tuple(str(step) for step in finding.path[1:])

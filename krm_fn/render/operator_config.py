@@ -69,7 +69,7 @@ def read(written: dict[str, Any]) -> tuple[dict[str, Any], list[Result]]:
     """
     address = results.ref(written)
     findings = list(schema_check.resource(written))
-    if results.failed(findings):
+    if results.has_errors(findings):
         return {}, findings
     spec: dict[str, Any] = {"behaviour": "v1.2+"}
     for path, target in KEYS.items():

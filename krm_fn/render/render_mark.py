@@ -48,7 +48,7 @@ def write(config: Config, release: str) -> str:
     Rule metadata.rendered-by: An annotation of a graph or request names krm-fn, its version, the release and the settings of the render.
     (krm-fn)
     """
-    changed = _changed(config._replace(**{name: Config._field_defaults[name] for name in _OF_THE_RUN}))
+    changed = _changed_settings(config._replace(**{name: Config._field_defaults[name] for name in _OF_THE_RUN}))
     texts = (program(), release, json.dumps(changed, separators=(",", ":"), sort_keys=True) if changed else "")
     return " ".join(filter(None, texts))
 
@@ -64,7 +64,7 @@ def read(text: str) -> Config | None:
     spec = {**changed, "behaviour": text.split(" ")[2]}
     resource = {"apiVersion": function_config.API_VERSION, "kind": function_config.KIND, "metadata": {"name": "render"}, "spec": spec}
     config, findings = function_config.read(resource)
-    return None if results.failed(findings) else config
+    return None if results.has_errors(findings) else config
 
 
 def changed_settings(text: str) -> dict[str, Any] | None:
@@ -83,7 +83,7 @@ def changed_settings(text: str) -> dict[str, Any] | None:
         return None
 
 
-def _changed(value: Any) -> dict[str, Any]:
+def _changed_settings(value: Any) -> dict[str, Any]:
     """Returns the fields of settings that are not the defaults, by their keys in the functionConfig.
 
     Rule metadata.rendered-by: see `krm_fn.render.render_mark`.
@@ -110,4 +110,4 @@ def _all(value: Any) -> dict[str, Any]:
     Rule metadata.rendered-by: see `krm_fn.render.render_mark`.
     """
     required = {field: getattr(value, field) for field in value._fields if field not in value._field_defaults}
-    return {**{settings.key(field): _plain(current) for field, current in required.items()}, **_changed(value)}
+    return {**{settings.key(field): _plain(current) for field, current in required.items()}, **_changed_settings(value)}

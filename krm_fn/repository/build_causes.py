@@ -298,16 +298,16 @@ def _gap(value: Any, steps: list[str], name: str) -> _Gap | None:
 def _gap_message(name: str, gap: _Gap, base: Source) -> str:
     """Returns the message about an operation: what the resource has at the step that it lacks, and the fix."""
     where = f"{base.address.kind} {base.address.name} has"
-    pointer, step = "/" + "/".join(_escaped(part) for part in gap.before), gap.rest[0]
+    pointer, step = "/" + "/".join(_escape_step(part) for part in gap.before), gap.rest[0]
     if isinstance(gap.value, list):
-        shown = ", ".join(f"{number}{_named(entry)}" for number, entry in enumerate(gap.value[:_MOST_SHOWN]))
+        shown = ", ".join(f"{number}{_name_of_entry(entry)}" for number, entry in enumerate(gap.value[:_MOST_SHOWN]))
         last = f"{len(gap.value) - 1}"
         fix = f"indexes count from 0, so write {pointer}/{last}" if step == str(len(gap.value)) != "0" else "write an index of the list"
         fix = f"{fix}, or {pointer}/- to append an entry" if name == "add" else fix
         return f"the path has the index {step} in {pointer}, where {where} {shown or 'no entry'}; {fix}"
     keys = [*gap.value] if isinstance(gap.value, dict) else []
     if isinstance(gap.value, dict) and (whole := _key_with_slash(gap.rest, keys)):
-        return f"a slash in a key of a JSON pointer is ~1; write {pointer}/{_escaped(whole)}"
+        return f"a slash in a key of a JSON pointer is ~1; write {pointer}/{_escape_step(whole)}"
     near = spelling.similar(step, keys)
     problem = f"{where} no {step} in {pointer}"
     if near:
@@ -326,11 +326,11 @@ def _key_with_slash(rest: list[str], keys: list[str]) -> str:
     return known or ("/".join(rest) if len(rest) == _PREFIXED and _DOMAIN.fullmatch(rest[0]) else "")
 
 
-def _escaped(step: str) -> str:
+def _escape_step(step: str) -> str:
     return step.replace("~", "~0").replace("/", "~1")
 
 
-def _named(entry: Any) -> str:
+def _name_of_entry(entry: Any) -> str:
     return f" ({entry['name']})" if isinstance(entry, dict) and isinstance(entry.get("name"), str) else ""
 
 

@@ -63,7 +63,7 @@ def kustomize(tree: Tree, root: Root, closure: Closure, programs: Programs) -> R
     arguments = ("build",) if name == _KUSTOMIZE else ("kustomize",)
     path = str(tree.path(root.folder))
     command = [private_programs.find(name), *arguments, "--enable-alpha-plugins", path]
-    with preparation.prepared(tree, root.folder, closure, root.settings):
+    with preparation.prepare_root(tree, root.folder, closure, root.settings):
         process = programs.run(command, tree.path(root.folder))
         again = programs.run(command, tree.path(root.folder), renders=False) if process.problem else process
     sources, problem = _output(tree, root, closure, process)
@@ -75,12 +75,15 @@ def kustomize(tree: Tree, root: Root, closure: Closure, programs: Programs) -> R
         location = (cause.location if cause else None) or _problem_location(closure, process.messages) or location
         unrendered = _output(tree, root, closure, again)[0]
         return RootBuild(
-            [], [results.error(codes.UNBUILDABLE_ROOT, message, **location)], "", _judged(tree, closure, unrendered) if unrendered else None
+            [],
+            [results.error(codes.UNBUILDABLE_ROOT, message, **location)],
+            "",
+            _judge_build(tree, closure, unrendered) if unrendered else None,
         )
-    return _judged(tree, closure, sources)._replace(program=name)
+    return _judge_build(tree, closure, sources)._replace(program=name)
 
 
-def _judged(tree: Tree, closure: Closure, sources: list[Source]) -> RootBuild:
+def _judge_build(tree: Tree, closure: Closure, sources: list[Source]) -> RootBuild:
     """Returns the resources of a build with the findings about its layers and patches."""
     findings = [
         *kustomizations.duplicate_keys(tree, closure),
@@ -114,7 +117,7 @@ def _output(tree: Tree, root: Root, closure: Closure, process: CommandResult) ->
     file = reading.parse(process.data, root.folder)
     problem = process.problem or next((finding.message for finding in results.errors_of(file.results)), "")
     keep_origins = kustomizations.has_origins(closure.folders[root.folder].value)
-    return [] if problem else [_located(tree, root, closure, source, keep_origins=keep_origins) for source in file.sources], problem
+    return [] if problem else [_locate_source(tree, root, closure, source, keep_origins=keep_origins) for source in file.sources], problem
 
 
 def _message(tree: Tree, messages: str) -> str:
@@ -124,7 +127,7 @@ def _message(tree: Tree, messages: str) -> str:
     return report.visible(" ".join(text.split())[-_LONGEST:]) or "no message"
 
 
-def _located(tree: Tree, root: Root, closure: Closure, source: Source, *, keep_origins: bool) -> Source:
+def _locate_source(tree: Tree, root: Root, closure: Closure, source: Source, *, keep_origins: bool) -> Source:
     """Returns a resource at the location of the file from which it comes; a generated one at the Kustomization."""
     path, number = origin.file(source.value)
     value = source.value if keep_origins else _without_origin(source.value)

@@ -33,7 +33,7 @@ _MOST = 5
 _FLAGS = "--enable-alpha-plugins --enable-exec"
 
 
-class Output(NamedTuple):
+class CommittedRender(NamedTuple):
     """A committed render: a file with several documents, or the files of a folder with one document each.
 
     `names` are its files. `documents` have a mark; `others` are documents without one in the same file.
@@ -46,7 +46,7 @@ class Output(NamedTuple):
     is_folder: bool
 
 
-class Render(NamedTuple):
+class NewRender(NamedTuple):
     """The objects that a root makes now. A committed render must have all `objects`, and may have `others`, which have files of their own.
 
     `files` are its sources as a command line names them, `parts` all files of a Kustomization.
@@ -75,9 +75,9 @@ def is_output(value: Any) -> bool:
     return ownership.is_generated(value) or (results.ref(value).kind in EXPANDED and labels.RENDERED_BY in labels.annotations(value))
 
 
-def outputs(tree: Tree, names: Iterable[str]) -> list[Output]:
+def outputs(tree: Tree, names: Iterable[str]) -> list[CommittedRender]:
     """Returns the committed renders among some files of a tree."""
-    several: list[Output] = []
+    several: list[CommittedRender] = []
     single: dict[str, list[tuple[str, Source]]] = {}
     for name in names:
         file = tree.read(name)
@@ -87,14 +87,16 @@ def outputs(tree: Tree, names: Iterable[str]) -> list[Output]:
             single.setdefault(posixpath.dirname(name) or ".", []).append((name, marked[0]))
         elif marked:
             others = [source for source in file.sources if source not in marked]
-            several.append(Output(tree.shown(name), frozenset([name]), marked, others, is_folder=False))
+            several.append(CommittedRender(tree.shown(name), frozenset([name]), marked, others, is_folder=False))
     for folder, entries in single.items():
         label = tree.shown(folder) if len(entries) > 1 else tree.shown(entries[0][0])
-        several.append(Output(label, frozenset(name for name, _ in entries), [source for _, source in entries], [], len(entries) > 1))
+        several.append(
+            CommittedRender(label, frozenset(name for name, _ in entries), [source for _, source in entries], [], len(entries) > 1)
+        )
     return sorted(several, key=lambda output: output.label)
 
 
-def match(outputs_of_tree: Sequence[Output], renders: Sequence[Render]) -> list[tuple[Output, Render]]:
+def match(outputs_of_tree: Sequence[CommittedRender], renders: Sequence[NewRender]) -> list[tuple[CommittedRender, NewRender]]:
     """Returns the committed renders whose source is in the repository, each with the root that renders it.
 
     An equal render is the best match. Otherwise it is the one of the same folder, then the one with the most objects in common, then with
@@ -108,7 +110,7 @@ def match(outputs_of_tree: Sequence[Output], renders: Sequence[Render]) -> list[
     return matches
 
 
-def _score(output: Output, render: Render) -> tuple[bool, bool, int, int, int] | None:
+def _score(output: CommittedRender, render: NewRender) -> tuple[bool, bool, int, int, int] | None:
     """Returns how well a render fits; None if it has no graph in common with a committed render.
 
     A render in the folder of a Kustomization that does not list it is that of this Kustomization, also after its graph got another name.
@@ -129,7 +131,7 @@ def _owners(value: Resource) -> list[str]:
     return [f"{ref.kind}/{ref.name}"] if dynamo_api.is_dynamo(value) and ref.kind in EXPANDED else ownership.owners(value)
 
 
-def documents(output: Output, render: Render) -> list[Source]:
+def documents(output: CommittedRender, render: NewRender) -> list[Source]:
     """Returns the documents that belong to a committed render: those with a mark, and others that the root makes too."""
     known = render.objects.keys() | render.others.keys()
     return [*output.documents, *(source for source in output.others if _is_resource(source) and identity.key(source.value) in known)]
@@ -139,7 +141,7 @@ def _is_resource(source: Source) -> bool:
     return bool(source.address.kind and source.address.name)
 
 
-def compare(output: Output, render: Render) -> list[StaleObject]:
+def compare(output: CommittedRender, render: NewRender) -> list[StaleObject]:
     """Returns the objects that differ between a committed render and a new one. The version of krm-fn alone is no difference."""
     by_key = {identity.key(source.value): source for source in documents(output, render)}
     differences = []
@@ -162,13 +164,13 @@ def _normal(value: Resource) -> Resource:
     return {**cleaned, "metadata": metadata}
 
 
-def findings(output: Output, render: Render, differences: Sequence[StaleObject]) -> list[Result]:
+def findings(output: CommittedRender, render: NewRender, differences: Sequence[StaleObject]) -> list[Result]:
     """Returns an error for a committed render that is out of date, or one for each object in it that was edited."""
     if not differences:
         return []
     command = render_command(output, render)
     if _has_same_graphs(output, render) and all(difference.new and difference.committed for difference in differences):
-        return [_edited(difference, command) for difference in differences]
+        return [_edited_object(difference, command) for difference in differences]
     counts = [_names([d for d in differences if d.committed and d.new], "differ", "differs")]
     counts.append(_names([d for d in differences if not d.committed], "are missing", "is missing"))
     counts.append(_names([d for d in differences if not d.new], "are no longer rendered", "is no longer rendered"))
@@ -183,10 +185,10 @@ def _names(differences: Sequence[StaleObject], many: str, one: str) -> str:
         f"{difference.key.kind} {difference.key.namespace}{'/' * bool(difference.key.namespace)}{difference.key.name}"
         for difference in differences
     ]
-    return f"{report.listed(names, _MOST)} {one if len(differences) == 1 else many}"
+    return f"{report.list_first(names, _MOST)} {one if len(differences) == 1 else many}"
 
 
-def _has_same_graphs(output: Output, render: Render) -> bool:
+def _has_same_graphs(output: CommittedRender, render: NewRender) -> bool:
     """True if the graphs in a committed render are those of the source, and were rendered with the same settings."""
     graphs = [source.value for source in output.documents if labels.SPEC_HASH in labels.annotations(source.value)]
     return bool(graphs) and all(_stamp(graph) == _stamp(render.objects.get(identity.key(graph), {})) for graph in graphs)
@@ -197,7 +199,7 @@ def _stamp(graph: Resource) -> tuple[Any, ...]:
     return annotations.get(labels.SPEC_HASH), annotations.get(labels.RENDERED_BY)
 
 
-def _edited(difference: StaleObject, command: str) -> Result:
+def _edited_object(difference: StaleObject, command: str) -> Result:
     """Returns the error about an edited object, at its first field that differs."""
     source, new = difference.committed, difference.new
     if source is None or new is None:
@@ -212,7 +214,7 @@ def _edited(difference: StaleObject, command: str) -> Result:
     return results.error(codes.EDITED_COMMITTED_RENDER, message, source.address, path)._replace(**source.location(path))
 
 
-def render_command(output: Output, render: Render) -> str:
+def render_command(output: CommittedRender, render: NewRender) -> str:
     """Returns the command that renders again."""
     target = f"--output-dir {shlex.quote(output.label)} --prune" if output.is_folder else f"> {shlex.quote(output.label)}"
     folder = shlex.quote(render.name)

@@ -44,7 +44,7 @@ def findings(tree: Tree, names: Iterable[str], closures: Mapping[str, Closure]) 
             continue  # every repository has this path
         problems = [*_with_functions(tree, delivery, closures)]
         if field(delivery.source.value, "spec", "postBuild") and delivery.folder not in closures:
-            problems += _with_variables(delivery, (source for name in files for source in _rendered(tree, name, delivery.folder)))
+            problems += _with_variables(delivery, (source for name in files for source in _generated_sources(tree, name, delivery.folder)))
         yield from (finding._replace(severity=severity) for finding in problems)
 
 
@@ -56,7 +56,7 @@ def _severity(delivery: Delivery, repositories: Iterable[str]) -> Severity:
 
 def _with_functions(tree: Tree, delivery: Delivery, closures: Mapping[str, Closure]) -> Iterator[Result]:
     """Yields the error about a folder in which a Kustomization lists a function."""
-    for folder in _built(delivery.folder, closures):
+    for folder in _built_folders(delivery.folder, closures):
         for at, kustomization in closures[folder].folders.items():
             if plugin := next(_plugins(tree, at, kustomization), ""):
                 shown = tree.shown(delivery.folder)
@@ -69,7 +69,7 @@ def _with_functions(tree: Tree, delivery: Delivery, closures: Mapping[str, Closu
                 return
 
 
-def _built(folder: str, closures: Mapping[str, Closure]) -> list[str]:
+def _built_folders(folder: str, closures: Mapping[str, Closure]) -> list[str]:
     """Returns the Kustomizations that Flux builds for a folder: its own, otherwise the outermost ones below it."""
     if folder in closures:
         return [folder]
@@ -95,7 +95,7 @@ def _plugin_values(tree: Tree, target: str) -> list[Any]:
     return [source.value for name in sorted(names) if tree.is_file(name) for source in tree.read(name).sources]
 
 
-def _rendered(tree: Tree, name: str, folder: str) -> list[Source]:
+def _generated_sources(tree: Tree, name: str, folder: str) -> list[Source]:
     """Returns the generated objects of a file, if it is below a folder."""
     is_below = folder == "." or name.startswith(f"{folder}/")
     return [source for source in tree.read(name).sources if ownership.is_generated(source.value)] if is_below else []

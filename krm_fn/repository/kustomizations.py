@@ -232,7 +232,7 @@ def nearest_path(tree: Tree, folder: str, written: str) -> str:
     return ""
 
 
-def included(tree: Tree, folder: str) -> Iterator[str]:
+def included_folders(tree: Tree, folder: str) -> Iterator[str]:
     """Yields the folders that the Kustomization of a folder includes directly."""
     kustomization = tree.kustomization(folder)
     targets = _targets(folder, kustomization) if kustomization else _words(tree, folder)

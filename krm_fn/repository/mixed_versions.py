@@ -39,11 +39,11 @@ def check(sources: Sequence[Source], cluster: str = "a cluster") -> Iterator[Res
     if all(version in first for version in _VERSIONS):
         older, newer = (first[version] for version in _VERSIONS)
         message = (
-            f"{_named(older)} is of v1alpha1, and {_named(newer)} of v1beta1, but the definitions of {cluster} serve one version, so it "
-            f"rejects one of them; convert one with `krm-fn convert`"
+            f"{_name_source(older)} is of v1alpha1, and {_name_source(newer)} of v1beta1, but the definitions of {cluster} serve one "
+            f"version, so it rejects one of them; convert one with `krm-fn convert`"
         )
         yield results.warning(codes.BOTH_API_VERSIONS_IN_BUILD, message, newer.address, ("apiVersion",), **newer.location(("apiVersion",)))
 
 
-def _named(source: Source) -> str:
+def _name_source(source: Source) -> str:
     return f"{source.address.kind} {report.visible(source.address.name)} in {report.visible(source.file)}"

@@ -80,7 +80,9 @@ def read(sources: Iterable[Source], folders: Iterable[str], at: str = ".") -> De
             for folder in matching:
                 found.deliveries.append(
                     delivery._replace(
-                        folder=folder, namespace=_known(_filled(delivery.namespace, folder)), cluster=_filled(delivery.cluster, folder)
+                        folder=folder,
+                        namespace=_known_text(_fill_text(delivery.namespace, folder)),
+                        cluster=_fill_text(delivery.cluster, folder),
                     )
                 )
     return found
@@ -135,7 +137,7 @@ def _argo(source: Source, base: Path) -> Iterator[Delivery]:
     for entry in entries(spec, "sources") or ([single] if single else []):
         if not text_of(entry, "path"):
             continue
-        settings = _named(field(entry, "kustomize"))
+        settings = _pick_settings(field(entry, "kustomize"))
         unknown = [name for name in _ELSEWHERE if field(entry, "kustomize", name)] + ["helm"] * bool(field(entry, "helm"))
         yield Delivery(text_of(entry, "path"), by, source, namespace, settings, tuple((*base, "source", name) for name in unknown), cluster)
 
@@ -143,7 +145,7 @@ def _argo(source: Source, base: Path) -> Iterator[Delivery]:
 def _flux(source: Source) -> Delivery:
     spec, by = field(source.value, "spec"), f"Flux Kustomization {source.address.name}"
     namespace = text_of(spec, "targetNamespace")
-    settings = {**_named(spec), **({"namespace": namespace} if namespace else {})}
+    settings = {**_pick_settings(spec), **({"namespace": namespace} if namespace else {})}
     unknown = tuple(("spec", name) for name in (*_ELSEWHERE, _VALUES) if field(spec, name))
     folder = text_of(spec, "path") or "."
     if text_of(spec, "sourceRef", "kind") not in ("", "GitRepository"):
@@ -152,7 +154,7 @@ def _flux(source: Source) -> Delivery:
     return Delivery(folder, by, source, namespace, settings, unknown, secret or destinations.of_path(posixpath.dirname(source.file)))
 
 
-def _named(fields: Any) -> dict[str, Any]:
+def _pick_settings(fields: Any) -> dict[str, Any]:
     return {name: field(fields, name) for name in _SETTINGS if field(fields, name)}
 
 
@@ -183,7 +185,7 @@ def _same_depth(folder: str, glob: str) -> bool:
 
 def _directories(value: Any) -> Iterator[Any]:
     """Yields the entries of `directories` of git generators, also inside of other generators."""
-    for inner in paths.nested(value):
+    for inner in paths.walk_values(value):
         yield from entries(inner, "git", "directories") if isinstance(inner, dict) else ()
 
 
@@ -193,14 +195,14 @@ def _with_parents(folder: str) -> Iterator[str]:
         folder = posixpath.dirname(folder)
 
 
-def _filled(text: str, folder: str) -> str:
+def _fill_text(text: str, folder: str) -> str:
     """Returns a text of an ApplicationSet with the names of the folder in it."""
     steps = folder.split("/")
     text = _BASENAME.sub(posixpath.basename(folder), text)
     return _SEGMENT.sub(lambda match: steps[int(match[1])] if int(match[1]) < len(steps) else match[0], text)
 
 
-def _known(text: str) -> str:
+def _known_text(text: str) -> str:
     """Returns a text; empty if it depends on something else than the folder."""
     return "" if _TEMPLATE.search(text) else text
 

@@ -22,7 +22,7 @@ from krm_fn.repository.tree import Tree, entries
 
 
 @contextlib.contextmanager
-def prepared(tree: Tree, folder: str, closure: Closure, settings: dict[str, Any]) -> Iterator[None]:
+def prepare_root(tree: Tree, folder: str, closure: Closure, settings: dict[str, Any]) -> Iterator[None]:
     """Changes the files of one root in the copy, and restores its Kustomization at the end, because other roots may include it."""
     for name in sorted(closure.files):
         _rewrite(tree.path(name), tree.read(name).text, tree.read(name).sources)

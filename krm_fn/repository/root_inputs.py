@@ -16,7 +16,7 @@ import stat
 from collections.abc import Iterable, Sequence
 
 from krm_fn.repository.files import reading
-from krm_fn.repository.roots import Root, Roots
+from krm_fn.repository.roots import Root, TreeRoots
 from krm_fn.repository.tree import Tree
 
 _CHUNK = 1024 * 1024
@@ -28,7 +28,7 @@ class UnprovenError(Exception):
     """A digest cannot be known: the input has a link, a special file, or a file that cannot be read."""
 
 
-def digests(tree: Tree, listing: Roots, roots: Iterable[Root], settings: Sequence[str]) -> dict[str, str]:
+def digests(tree: Tree, listing: TreeRoots, roots: Iterable[Root], settings: Sequence[str]) -> dict[str, str]:
     """Returns the digests of roots by their folders, relative to the folder that the command names.
 
     `settings` are the files on disk with configurations that the command names. Roots without a digest are left out, and so are several
@@ -55,7 +55,7 @@ def same(old: dict[str, str], new: dict[str, str]) -> frozenset[str]:
     return frozenset(folder for folder, digest in new.items() if old.get(folder) == digest)
 
 
-def _inputs(root: Root, listing: Roots, files: _Files) -> list[tuple[str, str]]:
+def _inputs(root: Root, listing: TreeRoots, files: _Files) -> list[tuple[str, str]]:
     """Returns the folders and files that a root is made of, with their digests. Raises UnprovenError."""
     if root.kind == "folder":
         return [(name, files.file(name)) for name in sorted(root.files)]
@@ -79,7 +79,7 @@ class _Files:
     def file(self, name: str) -> str:
         """Returns the digest of a file. Raises UnprovenError for a link, and for a path with a link."""
         self._check(name)
-        return self._known(str(self._tree.path(name)))
+        return self._read_once(str(self._tree.path(name)))
 
     def folder(self, name: str) -> str:
         """Returns the digest of all files below a folder, with their names. Raises UnprovenError if one of them is a link."""
@@ -91,7 +91,7 @@ class _Files:
         if os.path.realpath(path) != str(path):
             raise UnprovenError
 
-    def _known(self, path: str) -> str:
+    def _read_once(self, path: str) -> str:
         if path not in self._files:
             self._files[path] = _file(path)
         return self._files[path]
@@ -103,7 +103,7 @@ class _Files:
         return self._folders[path]
 
     def _entry(self, entry: os.DirEntry[str]) -> str:
-        return self._below(entry.path) if entry.is_dir(follow_symlinks=False) else self._known(entry.path)
+        return self._below(entry.path) if entry.is_dir(follow_symlinks=False) else self._read_once(entry.path)
 
 
 def _entries(path: str) -> list[os.DirEntry[str]]:

@@ -40,7 +40,7 @@ class Root(NamedTuple):
     is_delivered: bool = False
 
 
-class Roots(NamedTuple):
+class TreeRoots(NamedTuple):
     """The roots of a tree, all that each Kustomization is built from, and findings about pipelines.
 
     `unlisted` are files with Dynamo resources beside a Kustomization that does not list them. `skipped` counts other files by reason.
@@ -60,7 +60,7 @@ class Roots(NamedTuple):
         return {folder for folder, closure in self.closures.items() if folder not in closure.folders}
 
 
-def find(tree: Tree, exclude: Sequence[str] = (), named_roots: Sequence[tuple[str, str]] = ()) -> Roots:
+def find(tree: Tree, exclude: Sequence[str] = (), named_roots: Sequence[tuple[str, str]] = ()) -> TreeRoots:
     """Returns the roots of a tree. A Kustomization that another one includes is a root only if a pipeline names it.
 
     `named_roots` are folders with their namespaces: if there are any, only they are roots.
@@ -76,7 +76,7 @@ def find(tree: Tree, exclude: Sequence[str] = (), named_roots: Sequence[tuple[st
     deliveries: dict[str, list[Delivery]] = {}
     for delivery in named.deliveries if not named_roots else _of_project(named_roots):
         deliveries.setdefault(delivery.folder, []).append(delivery)
-    included = {inner for folder in closures for inner in kustomizations.included(tree, folder)}
+    included = {inner for folder in closures for inner in kustomizations.included_folders(tree, folder)}
     roots = [root for folder in closures for root in _kustomize(tree, folder, included, deliveries.get(folder, []))]
     roots += [_root(folder, "kpt", "a kpt package", deliveries.get(folder, [])) for folder in packages]
     unlisted = [name for name in plain if (posixpath.dirname(name) or ".") in closures and tree.read(name).names_dynamo]
@@ -85,7 +85,7 @@ def find(tree: Tree, exclude: Sequence[str] = (), named_roots: Sequence[tuple[st
     if named_roots:
         roots = [root for root in roots if root.folder in deliveries and root.reason.startswith(_PROJECT)]
     rejected = list(flux_folders.findings(tree, names, closures))
-    return Roots(roots, closures, named.results, unlisted, skipped, rejected)
+    return TreeRoots(roots, closures, named.results, unlisted, skipped, rejected)
 
 
 NOT_INCLUDED = "no other Kustomization includes it"
@@ -129,7 +129,7 @@ def _folders(names: Iterable[str]) -> set[str]:
 def _kustomize(tree: Tree, folder: str, included: Collection[str], deliveries: Sequence[Delivery]) -> list[Root]:
     """Returns the roots in the folder of a Kustomization. `included` are the folders that another Kustomization includes."""
     if deliveries:
-        return [_applied(folder, "kustomize", applied) for applied in _distinct(deliveries)]
+        return [_delivered_root(folder, "kustomize", applied) for applied in _distinct(deliveries)]
     kustomization = tree.kustomization(folder)
     if folder in included or (kustomization and kustomizations.is_component(kustomization)):
         return []
@@ -154,10 +154,10 @@ def _distinct(deliveries: Sequence[Delivery]) -> list[_Applied]:
 def _root(folder: str, kind: RootKind, reason: str, deliveries: Sequence[Delivery]) -> Root:
     if not deliveries:
         return Root(folder, kind, reason)
-    return _applied(folder, kind, _distinct(deliveries)[0])
+    return _delivered_root(folder, kind, _distinct(deliveries)[0])
 
 
-def _applied(folder: str, kind: RootKind, applied: _Applied) -> Root:
+def _delivered_root(folder: str, kind: RootKind, applied: _Applied) -> Root:
     delivery = applied.delivery
     return Root(folder, kind, delivery.by, delivery.namespace, delivery.settings, clusters=applied.clusters, is_delivered=True)
 
@@ -179,7 +179,7 @@ def _plain(
         remaining = [name for name in remaining if not _is_below(name, folder)]
         by = _distinct(deliveries.get(folder, []))
         if files:
-            roots += [_applied(folder, "folder", applied)._replace(files=files) for applied in by]
+            roots += [_delivered_root(folder, "folder", applied)._replace(files=files) for applied in by]
             roots += [Root(folder, "folder", "a folder with a configuration", files=files)] * (not by)
     rest = [Root(folder, "folder", "plain files", files=files) for folder, files in _without_copies(tree, tree.at, remaining)]
     return [*sorted(roots, key=lambda root: root.folder), *rest]
@@ -191,7 +191,7 @@ def _without_copies(tree: Tree, folder: str, names: Sequence[str], shared: Seque
     This divides a branch of rendered manifests: each cluster has a folder there, and no pipeline is in the repository. Folders without such
     a graph, and the files `shared`, belong to each cluster.
     """
-    copied = _copied(tree, names)
+    copied = _copied_files(tree, names)
     if not copied:
         yield from [(folder, (*shared, *names))] if names else []
         return
@@ -205,7 +205,7 @@ def _without_copies(tree: Tree, folder: str, names: Sequence[str], shared: Seque
         yield from [(folder, (*shared, *parts[part]))] if part == folder else _without_copies(tree, part, parts[part], shared)
 
 
-def _copied(tree: Tree, names: Iterable[str]) -> set[str]:
+def _copied_files(tree: Tree, names: Iterable[str]) -> set[str]:
     """Returns the files with a Dynamo resource, or an object made of one, that is in another folder too.
 
     A committed render is no copy of its source.

@@ -16,7 +16,7 @@ from krm_fn.render.manifests import ownership
 from krm_fn.render.resolve import cluster
 from krm_fn.repository import builds, committed, destinations, function_layers, kustomizations, root_inputs, roots
 from krm_fn.repository.builds import RootBuild
-from krm_fn.repository.committed import Output, Render
+from krm_fn.repository.committed import CommittedRender, NewRender
 from krm_fn.repository.destinations import Destination
 from krm_fn.repository.files import reading, selection, sources
 from krm_fn.repository.files.reading import File, Source
@@ -24,7 +24,7 @@ from krm_fn.repository.files.selection import FileListing, ListedFile
 from krm_fn.repository.files.sources import Sources
 from krm_fn.repository.kustomizations import Closure
 from krm_fn.repository.private_programs import Programs
-from krm_fn.repository.roots import Root, Roots
+from krm_fn.repository.roots import Root, TreeRoots
 from krm_fn.repository.tree import Tree
 
 
@@ -43,7 +43,7 @@ class RootOptions(NamedTuple):
     progress: Callable[[str], None] = lambda _: None
 
 
-class RootState(NamedTuple):
+class RootFiles(NamedTuple):
     """What a root applies. `how` says how krm-fn read it, and who applies it.
 
     `is_known` is false if the build failed, so that its resources are not known. `name` is that of its folder in texts, and `path` the same
@@ -76,15 +76,15 @@ class RootState(NamedTuple):
         return f"{self.line}: {self.root.reason}" if self.root.reason == roots.NOT_INCLUDED else self.line
 
 
-class RepositoryState(NamedTuple):
+class RepositoryFiles(NamedTuple):
     """The roots of a state, findings about the state as a whole, and the number of roots without a Dynamo resource.
 
     `files` counts the files that are not read, by reason. `committed` are the names of the committed renders that were compared with a
-    new render, and `unjudged` the errors about those that cannot be compared. `rejected` are the findings of `Roots.rejected`,
+    new render, and `unjudged` the errors about those that cannot be compared. `rejected` are the findings of `TreeRoots.rejected`,
     which change nothing of what krm-fn reads, so only the check reports them.
     """
 
-    roots: list[RootState]
+    roots: list[RootFiles]
     results: list[Result]
     skipped: int = 0
     files: Counter[str] = Counter()
@@ -101,9 +101,9 @@ class RootListing(NamedTuple):
 
     tree: Tree
     options: RootOptions
-    roots: Roots
+    roots: TreeRoots
     relevant: list[Root]
-    outputs: list[Output]
+    outputs: list[CommittedRender]
     inputs: dict[str, str]
 
 
@@ -137,17 +137,17 @@ def with_other_state(listing: RootListing, other: RootListing) -> RootListing:
     return listing._replace(relevant=relevant)
 
 
-def read(repository: RootListing, programs: Programs, unchanged: Collection[str] = ()) -> RepositoryState:
+def read(repository: RootListing, programs: Programs, unchanged: Collection[str] = ()) -> RepositoryFiles:
     """Reads all roots that have a Dynamo resource, each once. The roots in the folders `unchanged` are not built.
 
     Their plain files are read, because this needs no program. A root with an error in them does not count as unchanged.
     """
     tree, options, listing, relevant, outputs, _ = repository
     reader = _RootReader(tree, programs, options, listing, {})
-    states = [reader.unchanged(root) if reader.path(root) in unchanged else reader.state(root, outputs) for root in relevant]
+    states = [reader.unchanged_root(root) if reader.path(root) in unchanged else reader.state(root, outputs) for root in relevant]
     known = [state for state in states if state.is_known and outputs]
     matches = committed.match(outputs, [render for state in known for render in reader.renders(state)])
-    compared = [finding for output, render in matches for finding in reader.compared(output, render)]
+    compared = [finding for output, render in matches for finding in reader.compare_output(output, render)]
     packages = [finding for state in states for finding in reader.compared_package(state)]
     belonging = [source for output, render in matches for source in committed.documents(output, render)]
     unmatched = [output for output in outputs if not any(output is matched for matched, _ in matches)]
@@ -163,19 +163,19 @@ def read(repository: RootListing, programs: Programs, unchanged: Collection[str]
     shown = [state for state in states if _is_shown(state)]
     packages_compared = [state.name for state in states if reader.is_rendered(state)]
     names = (*(output.label for output, _ in matches), *packages_compared)
-    unjudged = tuple(finding for state in states for finding in reader.unjudged(state))
-    return RepositoryState(shown, findings, len(listing.roots) - len(relevant), listing.skipped, names, unjudged, tuple(listing.rejected))
+    unjudged = tuple(finding for state in states for finding in reader.report_unjudged(state))
+    return RepositoryFiles(shown, findings, len(listing.roots) - len(relevant), listing.skipped, names, unjudged, tuple(listing.rejected))
 
 
-def read_file(tree: Tree, name: str, options: RootOptions) -> RepositoryState:
+def read_file(tree: Tree, name: str, options: RootOptions) -> RepositoryFiles:
     """Reads one file of a tree, without a build."""
     config = tree.read_path(options.config).sources if options.config else []
     loaded = sources.from_files([tree.read(name)], config, namespace=options.namespace)
     shown = tree.shown(name)
-    return RepositoryState([RootState(Root(name, "folder", "a file", files=(name,)), shown, name, "read as a file", loaded)], [])
+    return RepositoryFiles([RootFiles(Root(name, "folder", "a file", files=(name,)), shown, name, "read as a file", loaded)], [])
 
 
-def rebuilt(repository: RootListing, root: Root, programs: Programs) -> RootState | None:
+def rebuilt(repository: RootListing, root: Root, programs: Programs) -> RootFiles | None:
     """Reads one root as it is in the copy now; None without its Kustomization. The tree of `repository` must have read no file yet."""
     tree, options, listing = repository.tree, repository.options, repository.roots
     if root.kind != "kustomize":
@@ -186,20 +186,20 @@ def rebuilt(repository: RootListing, root: Root, programs: Programs) -> RootStat
     return _RootReader(tree, programs, options, listing._replace(closures={root.folder: closure}), {}).kustomize(root)
 
 
-def _is_shown(state: RootState) -> bool:
+def _is_shown(state: RootFiles) -> bool:
     """True for a root with a resource or a finding, and for one that was not built."""
     is_unbuilt = not state.is_known or (state.is_unchanged and state.root.kind != "folder")
     return is_unbuilt or bool(state.sources.resources or state.sources.results)
 
 
-def _is_relevant(tree: Tree, root: Root, listing: Roots) -> bool:
+def _is_relevant(tree: Tree, root: Root, listing: TreeRoots) -> bool:
     if root.kind == "kustomize":
         return listing.closures[root.folder].names_dynamo or _misses_dynamo(tree, listing.closures[root.folder], listing)
     names = root.files if root.kind == "folder" else tree.below(root.folder)
     return any(tree.read(name).names_dynamo for name in names)
 
 
-def _misses_dynamo(tree: Tree, closure: Closure, listing: Roots) -> bool:
+def _misses_dynamo(tree: Tree, closure: Closure, listing: TreeRoots) -> bool:
     """True if a Kustomization names a file or folder that does not exist, and the one that it means has a Dynamo resource.
 
     That is a file of a similar name beside it, or a folder of the same name elsewhere.
@@ -212,13 +212,13 @@ def _misses_dynamo(tree: Tree, closure: Closure, listing: Roots) -> bool:
     return any(tree.is_file(name) and tree.read(name).names_dynamo for name in near)
 
 
-def _remote(root: Root, listing: Roots) -> Iterator[Result]:
+def _remote(root: Root, listing: TreeRoots) -> Iterator[Result]:
     """Yields notes about the problems of a root without a known Dynamo resource: what krm-fn cannot read may have one."""
     problems = listing.closures[root.folder].problems if root.kind == "kustomize" else ()
     yield from (problem._replace(severity="info") for problem in problems)
 
 
-def _not_listed(tree: Tree, name: str, listing: Roots) -> Result:
+def _not_listed(tree: Tree, name: str, listing: TreeRoots) -> Result:
     """Returns the finding about a file beside a Kustomization that does not list it."""
     if other := _running_beside(tree, posixpath.dirname(name) or ".", listing) if _has_config(tree, name) else "":
         problem = f"the Kustomization beside this DynamoRender does not run krm-fn, and {tree.shown(other)} with the same base does"
@@ -227,7 +227,7 @@ def _not_listed(tree: Tree, name: str, listing: Roots) -> Result:
     return results.info(codes.FILE_NOT_IN_KUSTOMIZATION, message, file=tree.shown(name))
 
 
-def _not_run(tree: Tree, state: RootState, listing: Roots, unlisted: Collection[str]) -> Iterator[Result]:
+def _not_run(tree: Tree, state: RootFiles, listing: TreeRoots, unlisted: Collection[str]) -> Iterator[Result]:
     """Yields the note about a Kustomization that prints a graph without its objects, if another one with the same base prints them.
 
     It is no error: the operator may run in its cluster, or a later step may render its build. A DynamoRender beside it has DYN065.
@@ -249,7 +249,7 @@ def _has_config(tree: Tree, name: str) -> bool:
     return any(function_config.is_config(source.address) for source in tree.read(name).sources)
 
 
-def _running_beside(tree: Tree, folder: str, listing: Roots) -> str:
+def _running_beside(tree: Tree, folder: str, listing: TreeRoots) -> str:
     """Returns the folder of a Kustomization that runs krm-fn and shares a file with that of another folder; empty without one."""
     closure = listing.closures.get(folder)
     for other, candidate in listing.closures.items() if closure else ():
@@ -258,7 +258,7 @@ def _running_beside(tree: Tree, folder: str, listing: Roots) -> str:
     return ""
 
 
-def _names_of_outputs(tree: Tree, listing: Roots) -> list[str]:
+def _names_of_outputs(tree: Tree, listing: TreeRoots) -> list[str]:
     plain = [name for root in listing.roots if root.kind == "folder" for name in root.files]
     parts = [name for closure in listing.closures.values() for name in closure.files]
     return [name for name in dict.fromkeys((*plain, *listing.unlisted, *parts)) if tree.contains(name)]
@@ -273,10 +273,10 @@ class _RootReader(NamedTuple):
     tree: Tree
     programs: Programs
     options: RootOptions
-    listing: Roots
+    listing: TreeRoots
     packages: dict[str, list[Source]]
 
-    def state(self, root: Root, outputs: Sequence[Output]) -> RootState:
+    def state(self, root: Root, outputs: Sequence[CommittedRender]) -> RootFiles:
         """Reads a root. Of plain files, the files with committed renders are left out."""
         self.options.progress(self.tree.shown(root.folder))
         if root.kind == "kustomize":
@@ -285,15 +285,15 @@ class _RootReader(NamedTuple):
             return self.kpt(root)
         return self.folder(root, [source for output in outputs for source in (*output.documents, *output.others)])
 
-    def kustomize(self, root: Root) -> RootState:
+    def kustomize(self, root: Root) -> RootFiles:
         """Builds a Kustomization."""
         build = builds.kustomize(self.tree, root, self.listing.closures[root.folder], self.programs)
-        if build.unrendered and results.failed((unrendered := self._unrendered(build.unrendered, root))[1]):
+        if build.unrendered and results.has_errors((unrendered := self._load_unrendered(build.unrendered, root))[1]):
             return self._state(root, "built without krm-fn", unrendered[0], is_known=False)
         how = f"built with {build.program}" if build.program else "not built"
-        return self._state(root, how, self._built(build, root), is_known=bool(build.program))
+        return self._state(root, how, self._load_build(build, root), is_known=bool(build.program))
 
-    def _unrendered(self, build: RootBuild, root: Root) -> tuple[Sources, list[Result]]:
+    def _load_unrendered(self, build: RootBuild, root: Root) -> tuple[Sources, list[Result]]:
         """Returns the resources that krm-fn gets in a build, with its configuration, and the findings about them and their render.
 
         If krm-fn makes the build fail, they say at which line.
@@ -301,45 +301,45 @@ class _RootReader(NamedTuple):
         names = sorted(self.listing.closures[root.folder].files)
         sources_of_files = [source for name in names for source in self.tree.read(name).sources]
         configs = [source for source in sources_of_files if function_config.is_config(source.address)][:1]
-        loaded = self._built(build, root, configs)
+        loaded = self._load_build(build, root, configs)
         return loaded, [*loaded.results, *expand.expand(loaded.values, loaded.config).results]
 
-    def kpt(self, root: Root) -> RootState:
+    def kpt(self, root: Root) -> RootFiles:
         """Renders a kpt package, and reads its files."""
         written = [source for name in _package(self.tree, root) for source in self.tree.read(name).sources]
         self.packages[root.folder] = [source for source in written if committed.is_output(source.value)]
         build = builds.kpt(self.tree, root, self.programs)
         rendered = self.tree.again()
         names = [name for name in _package(rendered, root) if not selection.is_excluded(name, self.options.exclude)]
-        loaded = self._loaded(rendered, names, root, ())
+        loaded = self._load_files(rendered, names, root, ())
         loaded = loaded._replace(results=[*build.results, *loaded.results])
-        is_known = not results.failed(build.results)
+        is_known = not results.has_errors(build.results)
         return self._state(root, f"{_RENDERED} with {build.program}" if build.program else "read as it is", loaded, is_known=is_known)
 
-    def folder(self, root: Root, omitted: Iterable[Source]) -> RootState:
+    def folder(self, root: Root, omitted: Iterable[Source]) -> RootFiles:
         """Reads the plain files of a root, without some of their documents."""
-        return self._state(root, "read as plain files", self._loaded(self.tree, root.files, root, omitted), is_known=True)
+        return self._state(root, "read as plain files", self._load_files(self.tree, root.files, root, omitted), is_known=True)
 
-    def unchanged(self, root: Root) -> RootState:
+    def unchanged_root(self, root: Root) -> RootFiles:
         """Returns a root that applies the same in the other state."""
         if root.kind != "folder":
             return self._state(root, "not built", Sources([], [], Config(), []), is_known=True)._replace(is_unchanged=True)
         state = self.folder(root, ())
-        return state._replace(is_unchanged=not results.failed(state.sources.results))
+        return state._replace(is_unchanged=not results.has_errors(state.sources.results))
 
     def path(self, root: Root) -> str:
         """Returns the folder of a root, relative to the folder that the command names."""
         return posixpath.relpath(root.folder, self.tree.at)
 
-    def _state(self, root: Root, how: str, loaded: Sources, *, is_known: bool) -> RootState:
+    def _state(self, root: Root, how: str, loaded: Sources, *, is_known: bool) -> RootFiles:
         reason = "" if root.reason == roots.NOT_INCLUDED else f": {root.reason}"
         closure = self.listing.closures.get(root.folder) if root.kind == "kustomize" else None
         kustomization = closure.folders.get(root.folder) if closure else None
-        return RootState(
+        return RootFiles(
             root, self.tree.shown(root.folder), self.path(root), f"{how}{reason}", loaded, is_known, kustomization=kustomization
         )
 
-    def _built(self, build: RootBuild, root: Root, configs: Sequence[Source] = ()) -> Sources:
+    def _load_build(self, build: RootBuild, root: Root, configs: Sequence[Source] = ()) -> Sources:
         by_file = groupby(sorted(build.sources, key=lambda source: source.file), key=lambda source: source.file)
         files = [File("", list(group), []) for _, group in by_file]
         named = configs or (self.tree.read_path(self.options.config).sources if self.options.config else [])
@@ -348,7 +348,7 @@ class _RootReader(NamedTuple):
         loaded = sources.from_files(files, named, next(iter(default), None), namespace=self.options.namespace or root.namespace)
         return loaded._replace(results=[*build.results, *loaded.results])
 
-    def _loaded(self, tree: Tree, names: Iterable[str], root: Root, omitted: Iterable[Source]) -> Sources:
+    def _load_files(self, tree: Tree, names: Iterable[str], root: Root, omitted: Iterable[Source]) -> Sources:
         """Loads files of the tree. A configuration of the options is used for all of them."""
         without = {id(source) for source in omitted}
         by_shown = {tree.shown(name): name for name in names}
@@ -367,7 +367,7 @@ class _RootReader(NamedTuple):
         default = self.options.default_config
         return sources.load_listed(listing, (), self.options.config, namespace=namespace, tolerant=True, default=default, read=read)
 
-    def renders(self, state: RootState) -> Iterator[Render]:
+    def renders(self, state: RootFiles) -> Iterator[NewRender]:
         """Yields the objects that a root makes now; of plain files, also those that each folder with sources makes alone."""
         resources = state.sources.resources
         yield self.render(state, state.name, resources)
@@ -381,7 +381,7 @@ class _RootReader(NamedTuple):
             near = [source for source in inside if dynamo_resources.is_expanded(source.value) or source.file.startswith(f"{folder}/")]
             yield self.render(state, folder, inside, near if folder != "." else inside)
 
-    def render(self, state: RootState, name: str, inputs: Sequence[Source], shown: Sequence[Source] | None = None) -> Render:
+    def render(self, state: RootFiles, name: str, inputs: Sequence[Source], shown: Sequence[Source] | None = None) -> NewRender:
         """Returns the objects that some resources of a root make now. `shown` are those that the command for a new render names."""
         resources, config = [source.value for source in inputs], state.sources.config
         others = (
@@ -392,7 +392,7 @@ class _RootReader(NamedTuple):
         closure = self.listing.closures.get(state.root.folder) if state.root.kind == "kustomize" else None
         files = tuple(dict.fromkeys(source.file for source in (*(shown or inputs), *state.sources.configs)))
         namespace = cluster.default_namespace(config)
-        return Render(
+        return NewRender(
             state.root,
             name,
             committed.by_key((resource for resource in resources if id(resource) not in others), namespace),
@@ -401,7 +401,7 @@ class _RootReader(NamedTuple):
             files,
         )
 
-    def compared(self, output: Output, render: Render) -> list[Result]:
+    def compare_output(self, output: CommittedRender, render: NewRender) -> list[Result]:
         """Returns the findings about a committed render. It may also be that of a Kustomization which the root includes."""
         differences = committed.compare(output, render)
         if not differences:
@@ -415,11 +415,11 @@ class _RootReader(NamedTuple):
                     return []
         return committed.findings(output, render, differences)
 
-    def is_rendered(self, state: RootState) -> bool:
+    def is_rendered(self, state: RootFiles) -> bool:
         """True for a kpt package with a committed render that was rendered again."""
         return bool(self.packages.get(state.root.folder)) and state.is_known and state.how.startswith(_RENDERED)
 
-    def unjudged(self, state: RootState) -> Iterator[Result]:
+    def report_unjudged(self, state: RootFiles) -> Iterator[Result]:
         """Yields the error about the committed render of a kpt package that was not rendered again."""
         if not self.packages.get(state.root.folder) or not state.is_known or self.is_rendered(state):
             return
@@ -433,11 +433,11 @@ class _RootReader(NamedTuple):
             )
             yield functions[0]._replace(severity="error", code=codes.KPT_RENDER_NOT_COMPARED, message=message)
 
-    def compared_package(self, state: RootState) -> list[Result]:
+    def compared_package(self, state: RootFiles) -> list[Result]:
         """Returns the findings about the files of a kpt package that its render changes."""
         if not self.is_rendered(state):
             return []
-        output = Output(state.name, frozenset(), self.packages[state.root.folder], [], is_folder=True)
+        output = CommittedRender(state.name, frozenset(), self.packages[state.root.folder], [], is_folder=True)
         render = self.render(state, state.name, state.sources.resources)
         rendered = {key: value for key, value in render.objects.items() if committed.is_output(value)}
         return committed.findings(output, render, committed.compare(output, render._replace(objects=rendered)))

@@ -87,10 +87,10 @@ class Tree:
     def read(self, name: str) -> File:
         """Returns a file as it was when it was first read; an empty one for a link that leads out of the tree."""
         if name not in self._files:
-            self._files[name] = self._renamed(name) if self.contains(name) else File("", [], [], names_dynamo=False)
+            self._files[name] = self._rename_file(name) if self.contains(name) else File("", [], [], names_dynamo=False)
         return self._files[name]
 
-    def _renamed(self, name: str) -> File:
+    def _rename_file(self, name: str) -> File:
         shown, file = self.shown(name), self._parse(name)
         findings = [result._replace(file=shown) for result in file.results]
         return file._replace(sources=[source._replace(file=shown) for source in file.sources], results=findings)

@@ -46,11 +46,11 @@ def check(tree: Tree, closure: Closure) -> Iterator[Result]:
             documents = [
                 source.value for name in sorted(below.files) for source in tree.read(name).sources if isinstance(source.value, dict)
             ]
-            yield from _unselected(kustomization, targets, below, documents)
+            yield from _check_unselected(kustomization, targets, below, documents)
             yield from _unused_images(kustomization, images, below, documents)
 
 
-def _unselected(
+def _check_unselected(
     kustomization: Source, targets: Sequence[tuple[results.Path, dict[str, Any]]], below: Closure, documents: Sequence[dict[str, Any]]
 ) -> Iterator[Result]:
     """Finds targets whose kind or name no object of the layer has, next to one that it has. Each is a pattern for the whole text."""
@@ -142,11 +142,11 @@ def check_components(built: Sequence[Source]) -> Iterator[Result]:
         for patch in patches:
             for name, (path, _) in _components(patch.value).items():
                 if name in after and name not in before and _is_part(after[name][1]):
-                    message = _added(name, [known for known in before if known in after])
+                    message = _explain_added(name, [known for known in before if known in after])
                     yield results.warning(_LOST, message, results.ref(source.value), after[name][0], **patch.location(path))
 
 
-def _added(name: str, known: Sequence[str]) -> str:
+def _explain_added(name: str, known: Sequence[str]) -> str:
     near = spelling.similar(name, known)
     if near:
         return f"this patch adds {name} as a new component, because the base has {near}; write {near}"

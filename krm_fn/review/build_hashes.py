@@ -39,12 +39,12 @@ def check(built: Resource, render: SecondRender) -> Iterator[Result]:
 def _pods_with_hash(built: Resource) -> Iterator[tuple[Path, Path]]:
     """Yields the paths of the worker hash and of the pod spec of each pod template that has a hash."""
     for template in paths.POD_TEMPLATES:
-        shared = _shared(template)
+        shared = _count_shared_steps(template)
         for path, _ in paths.find(built, [(*template.metadata, "labels", labels.WORKER_HASH)]):
             yield path, (*path[:shared], *template.spec[shared:])
 
 
-def _shared(template: TemplatePath) -> int:
+def _count_shared_steps(template: TemplatePath) -> int:
     """Returns the number of steps that both paths of a template share."""
     return next(index for index, step in enumerate((*template.metadata, "")) if step != template.spec[index])
 

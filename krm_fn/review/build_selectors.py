@@ -100,7 +100,7 @@ def _check(resource: Resource, selector: ObjectSelector, index: LabelIndex, defa
             codes.SELECTOR_SELECTS_NOTHING, message, results.ref(resource), requirement.path, current=requirement.values[0]
         )
     elif (not selector.template and _is_main(selector)) or _is_affinity_of_job(resource, selector):
-        yield from _unselected(resource, wanted, near)
+        yield from _warn_of_unselected(resource, wanted, near)
 
 
 def _renamed_label(wanted: Sequence[_RequiredLabel], near: Sequence[Labelled]) -> tuple[_RequiredLabel, str] | None:
@@ -133,7 +133,7 @@ def _is_affinity_of_job(resource: Resource, selector: ObjectSelector) -> bool:
     return results.ref(resource).kind in _JOBS and {"podAffinity", _REQUIRED} <= {*selector.path}
 
 
-def _unselected(resource: Resource, wanted: Sequence[_RequiredLabel], near: Sequence[Labelled]) -> Iterator[Result]:
+def _warn_of_unselected(resource: Resource, wanted: Sequence[_RequiredLabel], near: Sequence[Labelled]) -> Iterator[Result]:
     """Yields a warning for the name of a graph or a service that no pod of the namespace has in this label."""
     for requirement in wanted:
         values = sorted({item.labels.get(requirement.key, "") for item in near if item.is_generated} - {""})

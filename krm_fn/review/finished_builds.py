@@ -56,7 +56,7 @@ def check(resources: Sequence[Resource], config: Config) -> Iterator[Result]:
     objects = [item for resource in resources for item in build_index.objects(resource, build)]
     names = {(key.group, key.kind, key.name) for key in map(identity.key, resources)}
     renders = {
-        id(source): second_render.SecondRender(source, _owned(source, objects), config, names)
+        id(source): second_render.SecondRender(source, _owned_objects(source, objects), config, names)
         for sources in build.sources.values()
         for source in sources
     }
@@ -71,7 +71,7 @@ def check(resources: Sequence[Resource], config: Config) -> Iterator[Result]:
             yield from (finding for _, render in of_owners if render for finding in build_hashes.check(resource, render))
 
 
-def _owned(source: Resource, objects: Sequence[BuiltObject]) -> list[Resource]:
+def _owned_objects(source: Resource, objects: Sequence[BuiltObject]) -> list[Resource]:
     return [item.resource for item in objects if item.source is source]
 
 
@@ -103,7 +103,7 @@ def _check_object(item: BuiltObject, render: SecondRender | None, build: Build) 
             yield from _check_field(field, render)
     else:
         yield from _check_without_source(item)
-    yield from _unselected(item, build)
+    yield from _unselected_labels(item, build)
     name = item.owner if item.source is None else results.ref(item.source).name
     if item.owner != name:
         yield _Mismatch(codes.LAYER_CHANGED_NAME, ("metadata", "annotations", labels.OWNER), item.owner, name)
@@ -180,7 +180,7 @@ def _check_job(item: BuiltObject) -> Iterator[_Mismatch]:
             yield _Mismatch(codes.LAYER_CHANGED_NAME, (*path, "value"), value, job)
 
 
-def _unselected(item: BuiltObject, build: Build) -> Iterator[_Mismatch]:
+def _unselected_labels(item: BuiltObject, build: Build) -> Iterator[_Mismatch]:
     """Yields labels that a later layer added to a selector but not to the pods that it selected before."""
     if any(paths.find(item.resource, list(POD_LABELS))):
         return

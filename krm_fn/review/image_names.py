@@ -56,9 +56,9 @@ _SHORTEST = 10
 
 
 @cache
-def published() -> tuple[Version, ...]:
+def published_versions() -> tuple[Version, ...]:
     """Returns the versions of Dynamo that krm-fn knows, the older ones first: those of the tables of flags, and further images."""
-    return tuple(sorted({*flag_tables.published(), *floors.IMAGES_ONLY}))
+    return tuple(sorted({*flag_tables.published_releases(), *floors.IMAGES_ONLY}))
 
 
 def check(resources: Iterable[Resource]) -> Iterator[Result]:
@@ -165,7 +165,7 @@ def _tag_slip(image: str, others: Collection[object]) -> _Slip | None:
     if _WITH_V.fullmatch(tag):
         return _Slip(f"{folder} has no tags with v; write {tag[1:]}", f"{image[: -len(tag)]}{tag[1:]}")
     short = _SHORT.fullmatch(tag)
-    patches = [entry for entry in published() if short and entry[:2] == (int(short[1]), int(short[2]))]
+    patches = [entry for entry in published_versions() if short and entry[:2] == (int(short[1]), int(short[2]))]
     if not patches:
         return None
     used = {version.of_image(other) for other in others if isinstance(other, str)}
@@ -240,7 +240,7 @@ def _meant_tag(tag: str) -> str:
     ('1.5.1', '1.5.1', '')
     """
     digits = re.sub(r"[^0-9]", "", tag.lower().translate(_ALIKE))
-    texts = [".".join(map(str, entry)) for entry in published()]
+    texts = [".".join(map(str, entry)) for entry in published_versions()]
     meant = [text for text in texts if text.replace(".", "") == digits]
     return meant[0] if len(meant) == 1 and not re.search(_OTHER_WORDS, tag) else ""
 
@@ -250,5 +250,5 @@ def _newest_patch(image: str, tag: str) -> str:
     tagged = version.of_image(image)
     if tagged is None or dynamo_images.tag_of(image) != "dynamo" or not _RELEASED.fullmatch(tag):
         return ""
-    newest = max((entry for entry in published() if entry[:2] == tagged[:2]), default=tagged)
+    newest = max((entry for entry in published_versions() if entry[:2] == tagged[:2]), default=tagged)
     return ".".join(map(str, newest)) if tagged > newest else ""

@@ -23,7 +23,7 @@ def find(findings: Iterable[Result], resources: Mapping[Ref, Resource]) -> Itera
     for finding in findings:
         field = finding.path[-1] if finding.code in (_NO_IMAGE, _TWICE) and finding.path[-3:-1] == _FIELD else ""
         resource = resources.get(finding.ref) if finding.ref and field in ("image", "name") else None
-        listed = _listed(resource, finding.path[:-2]) if resource else ()
+        listed = _path_in_list(resource, finding.path[:-2]) if resource else ()
         if not listed:
             yield finding
         elif field == "image":
@@ -32,7 +32,7 @@ def find(findings: Iterable[Result], resources: Mapping[Ref, Resource]) -> Itera
             yield finding._replace(message=message, path=listed)
 
 
-def _listed(resource: Resource, pod: Path) -> Path:
+def _path_in_list(resource: Resource, pod: Path) -> Path:
     """Returns the path of the image of a container `main` in the list, if `mainContainer` has no image; else an empty one."""
     fields = mapping(paths.at(resource, pod))
     images = [

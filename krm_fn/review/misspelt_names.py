@@ -94,7 +94,7 @@ def check(resources: Sequence[Resource], config: Config) -> Iterator[Result]:
         is_mounted = release_choice.release_name(graph, config) != _CHECKS_VOLUMES
         for path, component in paths.find(graph, _COMPONENTS):
             if isinstance(component, dict):
-                yield from _declared(graph, path, component, claims, unmounted)
+                yield from _check_declared(graph, path, component, claims, unmounted)
                 if is_mounted:
                     yield from _mounts(graph, path, component, claims, volumes.get(namespace, {}))
                 yield from _plugins(graph, path, component)
@@ -192,7 +192,7 @@ def _by_kind(keys: Iterable[ObjectKey]) -> dict[tuple[str, str, str], dict[str, 
     return names
 
 
-def _declared(graph: Resource, path: Path, component: dict[str, Any], claims: Collection[str], unmounted: str) -> Iterator[Result]:
+def _check_declared(graph: Resource, path: Path, component: dict[str, Any], claims: Collection[str], unmounted: str) -> Iterator[Result]:
     """Finds mounts of a v1alpha1 service whose claim the graph does not declare: its pods mount a claim of this name all the same.
 
     `unmounted` is the only claim that the graph declares and no service mounts; empty without one.

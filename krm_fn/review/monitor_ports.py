@@ -52,14 +52,14 @@ def check(resources: Sequence[Resource], rendered: Iterable[Resource], config: C
                     by_label.setdefault((kind, namespace, label, f"{value}"), []).append(selectable)
     for monitor, selector in monitors:
         namespaces = selector.namespaces or (identity.key(monitor, default).namespace,)
-        selected = _selected(selector, namespaces, by_label)
+        selected = _selected_objects(selector, namespaces, by_label)
         if selected and all(item.is_generated for item in selected):
             yield from _check(monitor, selected, "Service" if selector.field.selects == "Service" else "pod")
         elif not selected and not selector.namespaces and labels.GRAPH in selector.labels:
-            yield from _check_namespace(monitor, {item.namespace for item in _selected(selector, (EVERYWHERE,), by_label)})
+            yield from _check_namespace(monitor, {item.namespace for item in _selected_objects(selector, (EVERYWHERE,), by_label)})
 
 
-def _selected(
+def _selected_objects(
     selector: ObjectSelector, namespaces: Iterable[str], by_label: Mapping[tuple[str, str, str, str], Sequence[_Selectable]]
 ) -> list[_Selectable]:
     """Returns what a selector selects in some namespaces."""

@@ -40,13 +40,13 @@ def _nodes(component: dict[str, Any]) -> int:
     """Returns the nodes for the sizes in the command line of a component; 0 if its GPUs are not known. Fields may have wrong types."""
     mains = [mapping(component, "extraPodSpec", "mainContainer"), *objects(mapping(component, "podTemplate", "spec").get("containers"))[:1]]
     amounts = [amount for holder in (component, *mains) for amount in _gpus(holder)]
-    words = [part for main in mains for field in ("command", "args") for word in _listed(main.get(field)) for part in f"{word}".split()]
+    words = [part for main in mains for field in ("command", "args") for word in _as_list(main.get(field)) for part in f"{word}".split()]
     if not amounts:
         return 0
     return max(ceil(_size(words, name) / amounts[0]) for name in engines.names())
 
 
-def _listed(value: object) -> list[Any]:
+def _as_list(value: object) -> list[Any]:
     return value if isinstance(value, list) else []
 
 

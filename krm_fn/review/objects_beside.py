@@ -44,7 +44,7 @@ def check(resources: Sequence[Resource], rendered: Sequence[Resource], config: C
     for resource in written:
         key = identity.key(resource, default)
         if (key.group, key.kind) == _SCALED_OBJECT:
-            yield from _scaled(resource)
+            yield from _check_scaled(resource)
         elif (key.group, key.kind) == _BUDGET:
             yield from _budget(resource)
         elif key.kind in _ROUTES:
@@ -53,7 +53,7 @@ def check(resources: Sequence[Resource], rendered: Sequence[Resource], config: C
             yield from _service(resource, key.namespace, selected)
 
 
-def _scaled(resource: Resource) -> Iterator[Result]:
+def _check_scaled(resource: Resource) -> Iterator[Result]:
     spec, ref = mapping(resource, "spec"), results.ref(resource)
     for index, trigger in enumerate(objects(spec.get("triggers"))):
         for name, value in mapping(trigger, "metadata").items():
@@ -100,7 +100,7 @@ _OF_SERVICES = ((None, None), ("Service", None), ("Service", ""), (None, ""))
 def _service(service: Resource, namespace: str, selected: Mapping[tuple[str, str, str], list[pods.Template]]) -> Iterator[Result]:
     """Finds node ports outside of the range, and numbers of ports that no pod of a graph has which the Service selects."""
     spec, ref = mapping(service, "spec"), results.ref(service)
-    templates = _selected(spec, namespace, selected)
+    templates = _selected_templates(spec, namespace, selected)
     known = [{*_ports(template.spec)} for template in templates]
     for index, port in enumerate(objects(spec.get("ports"))):
         node, target = port.get("nodePort"), port.get("targetPort")
@@ -130,7 +130,9 @@ def _templates(rendered: Iterable[Resource], default: str) -> dict[tuple[str, st
     return by_label
 
 
-def _selected(spec: Mapping[str, Any], namespace: str, selected: Mapping[tuple[str, str, str], list[pods.Template]]) -> list[pods.Template]:
+def _selected_templates(
+    spec: Mapping[str, Any], namespace: str, selected: Mapping[tuple[str, str, str], list[pods.Template]]
+) -> list[pods.Template]:
     """Returns the templates of one container that a Service selects."""
     wanted = mapping(spec.get("selector"))
     lists = [selected.get((namespace, label, f"{value}"), []) for label, value in wanted.items()]

@@ -54,19 +54,19 @@ def read(export: Iterable[Resource]) -> ExportedKeys:
     for resource in export:
         keys[identity.key(resource)] = frozenset(name for field in _DATA for name in mapping(resource.get(field)))
         if resource.get("kind") == _DEFINITION:
-            served.update(_served(mapping(resource.get("spec"))))
+            served.update(_served_kinds(mapping(resource.get("spec"))))
     kinds = frozenset((key.group, key.kind) for key in keys)
     namespaces = {key.namespace for key in keys if key.namespace}
     keys |= {ObjectKey("", NAMESPACE, "", namespace): frozenset() for namespace in namespaces}
     return ExportedKeys(keys, kinds, frozenset(served))
 
 
-def _served(spec: dict[str, Any]) -> Iterable[tuple[str, str]]:
+def _served_kinds(spec: dict[str, Any]) -> Iterable[tuple[str, str]]:
     kind = str(mapping(spec.get("names")).get("kind"))
     return [(f"{spec.get('group')}/{version.get('name')}", kind) for version in objects(spec.get("versions")) if version.get("served")]
 
 
-def grouped(requirements: Sequence[ObjectUse], export: ExportedKeys | None = None) -> list[RequiredObject]:
+def group_requirements(requirements: Sequence[ObjectUse], export: ExportedKeys | None = None) -> list[RequiredObject]:
     """Groups requirements by object, sorted by kind, namespace and name. With an export, each object has its state."""
     uses: dict[ObjectKey, list[ObjectUse]] = {}
     for requirement in requirements:

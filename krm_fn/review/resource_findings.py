@@ -161,7 +161,7 @@ def _findings(
     yield from placeholders.absorb(native_objects.check(resources, used), resources)
     yield from mismatches
     yield from build_references.check_names(resources, config)
-    if not results.failed(expansion.results):
+    if not results.has_errors(expansion.results):
         yield from build_references.check_autoscalers(expansion.resources, config)
         yield from build_selectors.check(expansion.resources, config)
         yield from missing_contents.check_ports(resources, expansion.resources, config)

@@ -90,16 +90,18 @@ def choose(candidates: Sequence[RankedCandidate], run: Resource, name: str | Non
     usable = [candidate for candidate in matches if not candidate.problem]
     if not matches:
         wanted = f"is named {name}" if name else f"has rank {rank}"
-        raise ResultError(f"no Candidate of the Run {results.ref(run).name} {wanted}; it has {shown(candidates)}")
+        raise ResultError(f"no Candidate of the Run {results.ref(run).name} {wanted}; it has {show_candidates(candidates)}")
     if not usable:
-        raise ResultError(f"no Candidate can be deployed: {shown(matches)}")
+        raise ResultError(f"no Candidate can be deployed: {show_candidates(matches)}")
     is_ranked = mapping(run.get("spec"), "objective").get("mode") != "pareto"
     if name is None and rank is None and len(usable) > 1 and not is_ranked:
-        raise ResultError(f"the Candidates of a search for several metrics have no order; choose one with --candidate: {shown(usable)}")
+        raise ResultError(
+            f"the Candidates of a search for several metrics have no order; choose one with --candidate: {show_candidates(usable)}"
+        )
     return usable[0]
 
 
-def shown(candidates: Sequence[RankedCandidate]) -> str:
+def show_candidates(candidates: Sequence[RankedCandidate]) -> str:
     """Returns the ranks and names of Candidates, with their problems."""
     return ", ".join(
         f"{candidate.rank} {candidate.name}{f' ({candidate.problem})' if candidate.problem else ''}" for candidate in candidates

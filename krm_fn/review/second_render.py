@@ -55,10 +55,10 @@ class SecondRender:
         self._source, self._names = source, names
         self._config = render_mark.read(text(labels.annotations(source).get(labels.RENDERED_BY))) or config
         self._name, self._namespace = ref.name, ref.namespace
-        self.objects = self._rendered(ref.name, ref.namespace)
+        self.objects = self._render_copy(ref.name, ref.namespace)
         """The objects in the order in which a render makes them; empty if the graph has errors."""
         before = build_index.name_at_render(source)
-        self._before = self.objects if before == ref.name else self._rendered(before, ref.namespace)
+        self._before = self.objects if before == ref.name else self._render_copy(before, ref.namespace)
         self._targets: dict[str, list[int]] = {}
         for index, item in enumerate((*self.objects, source)):
             self._targets.setdefault(results.ref(item).name, []).append(index)
@@ -116,13 +116,13 @@ class SecondRender:
 
     @cached_property
     def _under_other_name(self) -> list[Resource]:
-        return self._rendered(self._name.translate(_NEXT), self._namespace)
+        return self._render_copy(self._name.translate(_NEXT), self._namespace)
 
     @cached_property
     def _in_other_namespace(self) -> list[Resource]:
-        return self._rendered(self._name, (self._namespace or _NO_NAMESPACE).translate(_NEXT))
+        return self._render_copy(self._name, (self._namespace or _NO_NAMESPACE).translate(_NEXT))
 
-    def _rendered(self, name: str, namespace: str) -> list[Resource]:
+    def _render_copy(self, name: str, namespace: str) -> list[Resource]:
         metadata = {**self._source["metadata"], "name": name, "namespace": namespace or _NO_NAMESPACE}
         planned = expand.plans([{**self._source, "metadata": metadata}], self._config)
         return [entry for resource in planned for entry in release_choice.beside(self._source, resource.objects)]
@@ -161,11 +161,11 @@ def _texts(expected: Any, built: Any, at: Path = (), path: Path = ()) -> Iterato
         for key in filter(built.__contains__, expected):
             yield from _texts(expected[key], built[key], (*at, key), (*path, key))
     elif isinstance(expected, list) and isinstance(built, list):
-        for index, other in _aligned(expected, built):
+        for index, other in _align_entries(expected, built):
             yield from _texts(expected[index], built[other], (*at, index), (*path, other))
 
 
-def _aligned(expected: list[Any], built: list[Any]) -> Iterator[tuple[int, int]]:
+def _align_entries(expected: list[Any], built: list[Any]) -> Iterator[tuple[int, int]]:
     """Yields the positions of the same entries in two lists: by name, in lists of the same length by position, else by the entry before."""
     named = {_name(entry): index for index, entry in enumerate(built) if _name(entry)}
     for index, entry in enumerate(expected):
@@ -206,7 +206,7 @@ def _earlier(source: Resource, renamed: Sequence[Reference]) -> Iterator[object]
         earlier = source
         for path, name in without_hash.items():
             if len(name) > len(prefix) + len(suffix):
-                earlier = paths.replaced(earlier, path, name.removeprefix(prefix).removesuffix(suffix))
+                earlier = paths.replace_at(earlier, path, name.removeprefix(prefix).removesuffix(suffix))
         yield earlier.get("spec")
 
 

@@ -55,21 +55,21 @@ def of_pods(resources: Iterable[Resource], default: str) -> Iterator[Labelled]:
     """Yields the labels of all pods. `default` is the namespace of resources without one."""
     for resource in resources:
         for template in pods.of(resource):
-            yield _labelled(resource, template.labels, default)
+            yield _labelled_object(resource, template.labels, default)
 
 
 def of_services(resources: Iterable[Resource], default: str) -> Iterator[Labelled]:
     """Yields the labels of all Services. `default` is the namespace of resources without one."""
     for resource in resources:
         if results.ref(resource)[:2] == ("v1", "Service"):
-            yield _labelled(resource, labels.of(resource), default)
+            yield _labelled_object(resource, labels.of(resource), default)
 
 
 def of_template(resource: Resource, path: Path, default: str) -> list[Labelled]:
     """Returns the labels of the pods whose spec is at a path of an object."""
-    return [_labelled(resource, template.labels, default) for template in pods.of(resource) if template.path == path]
+    return [_labelled_object(resource, template.labels, default) for template in pods.of(resource) if template.path == path]
 
 
-def _labelled(resource: Resource, written: dict[str, object], default: str) -> Labelled:
+def _labelled_object(resource: Resource, written: dict[str, object], default: str) -> Labelled:
     texts = {key: value for key, value in written.items() if isinstance(value, str)}
     return Labelled(identity.key(resource, default).namespace, texts, ownership.is_marked(resource))

@@ -93,10 +93,10 @@ def memory(objects: Mapping[str, int]) -> Memory:
     Memory(steady=51, peak=53, limit=96)
     """
     steady = BASE + sum(BYTES.get(kind, OTHER_BYTES) * number for kind, number in objects.items()) / _MIB
-    return Memory(math.ceil(steady), math.ceil(steady + START), rounded((steady + START) / SHARE))
+    return Memory(math.ceil(steady), math.ceil(steady + START), round_limit((steady + START) / SHARE))
 
 
-def rounded(limit: float) -> int:
+def round_limit(limit: float) -> int:
     """Returns the next memory limit that a person would write, in MiB."""
     return math.ceil(limit / STEP) * STEP
 

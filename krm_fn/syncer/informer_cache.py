@@ -76,15 +76,15 @@ class InformerCache:
     def update_indexes(self, key: ObjectKey, before: Any, after: Any) -> set[ObjectKey]:
         """Updates the indexes after a change of an object. Returns the Dynamo resources whose status may change with it."""
         owner, only = _lasting_owner(before, after), _only_itself(key, before, after)
-        keys = ({key} if only else self._affected(key, before, owner)) | self.base_models.update(key, before, after)
+        keys = ({key} if only else self._affected_keys(key, before, owner)) | self.base_models.update(key, before, after)
         keys |= self._members.update(key, before, after) if only else self._index(key, before, after)
-        return keys if only else keys | self._affected(key, after, owner)
+        return keys if only else keys | self._affected_keys(key, after, owner)
 
-    def _affected(self, key: ObjectKey, value: Any, owner: str) -> set[ObjectKey]:
+    def _affected_keys(self, key: ObjectKey, value: Any, owner: str) -> set[ObjectKey]:
         """Returns the resources whose status may change with an object. With `owner`, only those of this owner."""
         users: Iterable[ObjectKey] = ()
         if isinstance(value, CachedObject):
-            return {key, *self._related(value)}
+            return {key, *self._related_keys(value)}
         if isinstance(value, ReplicaStatus):
             users = {*self.workloads.listed_by(key), *self._family(value)}
             users = [user for user in users if not owner or replica_status.names_owner(owner, user)]
@@ -94,7 +94,7 @@ class InformerCache:
             return {graph_key(key.namespace, value.graph)} if value.graph else set()
         return {*users, *(member for user in users for member in self._members.keys(user))}
 
-    def _related(self, cached: CachedObject) -> Iterator[ObjectKey]:
+    def _related_keys(self, cached: CachedObject) -> Iterator[ObjectKey]:
         """Yields the members of a graph, or the graph of a member."""
         if cached.graph:
             yield graph_key(cached.key.namespace, cached.graph)

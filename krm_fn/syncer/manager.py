@@ -138,7 +138,7 @@ class Manager:
             self.queue.forget(task)
             return
         began, result = monotonic(), "success"
-        RECEIVED.set(self.queue.received(task))
+        RECEIVED.set(self.queue.first_added(task))
         try:
             pause, seconds = await self.budget.run(self._controllers[task.controller].reconcile(task.key))
             if seconds > self.budget.limit:

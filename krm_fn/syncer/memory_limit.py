@@ -127,11 +127,11 @@ class MemoryWatch:
         used, number = use.used // _MIB, sum(cached.values())
         if self._complete():
             unread, least = "", ""
-            enough = max(fleet_estimate.memory(cached).limit, fleet_estimate.rounded(limit + 1))
+            enough = max(fleet_estimate.memory(cached).limit, fleet_estimate.round_limit(limit + 1))
             parts = max(fleet_estimate.parts(cached, limit) or 2, 2)
         else:
             unread, least = ", and not all are read yet", "at least "
-            enough, parts = fleet_estimate.rounded(2 * limit), 2
+            enough, parts = fleet_estimate.round_limit(2 * limit), 2
         fix = f"{least}{enough} MiB, or run {least}{parts * self._members()} replicas with --shards"
         text = "%d of %d MiB of memory are used by %d objects%s; the kernel ends this process at its limit. Set the limit to %s"
         _LOG.warning(text, used, limit, number, unread, fix)

@@ -108,7 +108,7 @@ class NamespaceLeases(Listener):
         """Counts a Lease in a namespace of another member."""
         self._listener.rejected(kind)
 
-    def excluded(self, namespace: str) -> bool:
+    def is_excluded(self, namespace: str) -> bool:
         """Returns True if another holder has a valid Lease in the namespace."""
         lease = self._lease(namespace)
         return (
@@ -131,7 +131,7 @@ class NamespaceLeases(Listener):
         if timer:
             timer.cancel()
         lease = self._lease(namespace)
-        if lease is not None and self.excluded(namespace):
+        if lease is not None and self.is_excluded(namespace):
             if self._excluded.get(namespace) != lease.holder:
                 _LOG.info("namespace %s is left to %r, which holds the Lease %s", namespace, lease.holder, NAME)
             self._excluded[namespace] = lease.holder

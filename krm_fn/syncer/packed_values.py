@@ -33,7 +33,7 @@ class Packer:
         if isinstance(value, ReplicaStatus):
             return _pack_status(value)
         if isinstance(value, CachedObject):
-            return (self._compressed(pickle.dumps(tuple(value[1:]), pickle.HIGHEST_PROTOCOL)),)
+            return (self._compress(pickle.dumps(tuple(value[1:]), pickle.HIGHEST_PROTOCOL)),)
         return (value,)
 
     def unpack(self, key: ObjectKey, packed: tuple[Any, ...]) -> Any:
@@ -42,15 +42,15 @@ class Packer:
         if isinstance(first, ReplicaStatus):
             return _unpack_status(key, first, packed[1:])
         if isinstance(first, bytes):
-            return CachedObject(key, *pickle.loads(self._decompressed(first)))  # noqa: S301 - bytes of this process
+            return CachedObject(key, *pickle.loads(self._decompress(first)))  # noqa: S301 - bytes of this process
         return first
 
-    def _compressed(self, text: bytes) -> bytes:
+    def _compress(self, text: bytes) -> bytes:
         self._dictionary = self._dictionary or text
         compressor = zlib.compressobj(1, zlib.DEFLATED, _WINDOW, _MEMORY, zlib.Z_DEFAULT_STRATEGY, self._dictionary)
         return compressor.compress(text) + compressor.flush()
 
-    def _decompressed(self, data: bytes) -> bytes:
+    def _decompress(self, data: bytes) -> bytes:
         return zlib.decompressobj(_WINDOW, self._dictionary).decompress(data)
 
 

@@ -67,7 +67,7 @@ class ProfilerOutput(NamedTuple):
     beside: int = 0
 
 
-def published(config_map: Resource, default_namespace: str = "") -> OutputConfigMap:
+def read_config_map(config_map: Resource, default_namespace: str = "") -> OutputConfigMap:
     """Reads a ConfigMap. `default_namespace` is that of a resource without one. Never raises for invalid fields."""
     data, annotations = config_map.get("data"), labels.annotations(config_map)
     return OutputConfigMap(
@@ -235,4 +235,4 @@ def _with_quantity(fields: dict[str, Any], name: str) -> dict[str, Any]:
 
 def _left_out(fields: list[str]) -> list[str]:
     """Notes the fields that Dynamo does not have."""
-    return [f"Dynamo has no such fields, so they are left out: {report.listed(fields, _FIELDS_SHOWN)}"] if fields else []
+    return [f"Dynamo has no such fields, so they are left out: {report.list_first(fields, _FIELDS_SHOWN)}"] if fields else []

@@ -70,12 +70,12 @@ async def _run(options: Options, cluster: Cluster) -> int:
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, _signalled, stop, number)
+        loop.add_signal_handler(number, _handle_signal, stop, number)
     async with Client(cluster) as client:
         return await Syncer(options, client).run(stop)
 
 
-def _signalled(stop: asyncio.Event, number: signal.Signals) -> None:
+def _handle_signal(stop: asyncio.Event, number: signal.Signals) -> None:
     if stop.is_set():
         _LOG.warning("%s again: ending at once", number.name)
         os._exit(1)
@@ -106,7 +106,9 @@ class Syncer:
         self._loader = self._lora_loader() if options.features.loras else None
         self._health = Health(self._metrics, self._hanging, self._missing)
         self._memory = MemoryWatch(
-            self._cached, lambda: all(reflector.synced.is_set() for reflector in self._reflectors), lambda: max(len(self._shard.members), 1)
+            self._count_cached,
+            lambda: all(reflector.synced.is_set() for reflector in self._reflectors),
+            lambda: max(len(self._shard.members), 1),
         )
         self._reflectors = list(self._build_reflectors())
         self._lease_reflectors = list(self._build_lease_reflectors())
@@ -266,7 +268,7 @@ class Syncer:
 
     def _serves(self, namespace: str) -> bool:
         is_live = not self._shard.name or self._leads()  # a member that rejoins reconciles everything again
-        return is_live and self._shard.has_all(namespace) and not self._namespace_leases.excluded(namespace)
+        return is_live and self._shard.has_all(namespace) and not self._namespace_leases.is_excluded(namespace)
 
     def _namespace_problem(self, request_namespace: str, namespace: str, field: str) -> str:
         """Explains why the graph of a request may not go into `namespace`, and what to do; empty if the namespace is allowed.
@@ -280,7 +282,7 @@ class Syncer:
             return f"the request is in namespace {request_namespace}; {fix} of krm-fn sync"
         if namespaces and namespace not in namespaces:
             return f"krm-fn sync serves only {', '.join(namespaces)}; change {field}"
-        excluded = self._namespace_leases.excluded(namespace)
+        excluded = self._namespace_leases.is_excluded(namespace)
         return f"another program holds its Lease {namespace_leases.NAME}; change {field}" if excluded else ""
 
     def _lora_loader(self) -> LoraLoader:
@@ -325,7 +327,7 @@ class Syncer:
             queue.waiting(),
             queue.aside(),
             queue.age(),
-            self._cached(),
+            self._count_cached(),
             last_data,
             self._manager.resources(),
             self._memory.use(),
@@ -337,7 +339,7 @@ class Syncer:
     def _stores(self) -> list[Store[Any]]:
         return [*self._cache.stores.values(), self._namespace_leases.store]
 
-    def _cached(self) -> dict[str, int]:
+    def _count_cached(self) -> dict[str, int]:
         """Counts the objects in memory by kind."""
         return {store.kind: len(store) for store in self._stores()}
 

@@ -136,7 +136,7 @@ class Writer:
         metadata = entry.preconditions
         result = await self.patch(kind, key, {"metadata": metadata, "status": patch}, subresource="status")
         if result.result == "invalid":
-            shorter = _shortened({field: value for field, value in patch.items() if field not in expendable})
+            shorter = _shorten_texts({field: value for field, value in patch.items() if field not in expendable})
             result = await self.patch(kind, key, {"metadata": metadata, "status": shorter}, subresource="status")
         if result.result == "written":
             self._metrics.status_lag.observe(monotonic() - RECEIVED.get())
@@ -187,7 +187,7 @@ class Writer:
         except ApiError as error:
             return self._handle_error(request, error)
         except (ConnectionError, ClusterError) as error:
-            raise self._failed(request, error, limit=UNREACHABLE) from error
+            raise self._record_failure(request, error, limit=UNREACHABLE) from error
         self._forbidden.clear(right)
         if self._once.forget(request.topic):
             _LOG.info("%s can be %s again", request.name, request.verb)
@@ -196,7 +196,7 @@ class Writer:
         self._count(kind, "written")
         return WriteResult("written", None, resource)
 
-    def unchanged(self, kind: ApiResource) -> None:
+    def count_unchanged(self, kind: ApiResource) -> None:
         """Counts a reconcile without a change."""
         self._count(kind, "noop")
 
@@ -224,9 +224,9 @@ class Writer:
             self._count(kind, "conflict")
             _LOG.debug("the request is tried again: %s", error, extra=fields)
             raise Retry(str(error), error.retry_after) from error
-        raise self._failed(request, error, error.retry_after, limit=FAILING) from error
+        raise self._record_failure(request, error, error.retry_after, limit=FAILING) from error
 
-    def _failed(self, request: _WriteRequest, error: Exception, least: float | None = None, *, limit: float) -> Retry:
+    def _record_failure(self, request: _WriteRequest, error: Exception, least: float | None = None, *, limit: float) -> Retry:
         """Counts a request that failed because of the server or the network, and logs such requests once a minute."""
         self._count(request.kind, "error")
         if count := self._failures.count():
@@ -240,7 +240,7 @@ class Writer:
         self._metrics.writes.labels(kind.kind, result).inc()
 
 
-def _shortened(value: Any) -> Any:
+def _shorten_texts(value: Any) -> Any:
     """Cuts all texts in a value: a status can be larger than the server or etcd accepts."""
     return paths.with_leaves(value, _shortened_text)
 

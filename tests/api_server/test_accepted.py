@@ -50,7 +50,7 @@ def test_what_no_rule_objects_to_is_taken(case, control_plane, crds):
 @drawn(strategies.graphs() | strategies.requests(), strategies.configs())
 def test_what_is_rendered_without_an_error_is_taken(control_plane, crds, written, settings):
     expansion = expand.expand([written], settings)
-    assume(not results.failed(expansion.results))
+    assume(not results.has_errors(expansion.results))
     assert refused(control_plane, expansion.resources) == []
 
 

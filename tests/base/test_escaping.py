@@ -48,12 +48,12 @@ def test_visible(text, output):
 def test_every_character_of_an_output_is_visible(text):
     for shown in (
         escaping.output(text, colours=False),
-        escaping.joined([text]),
-        escaping.output(escaping.painted(text, 31), colours=False),
+        escaping.join_lines([text]),
+        escaping.output(escaping.paint(text, 31), colours=False),
     ):
         assert all(character == "\n" or character.isprintable() for character in shown)
         assert not COMMAND.search(shown)
-    assert escaping.joined([text]).count("\n") == 1
+    assert escaping.join_lines([text]).count("\n") == 1
 
 
 @given(TEXTS)
@@ -73,14 +73,14 @@ def test_yaml_keeps_the_value(text):
 
 COLOURED = [
     # reason, text, colours, output
-    ("a colour of krm-fn", escaping.painted("a", 31, 1), True, "\x1b[31m\x1b[1ma\x1b[0m"),
-    ("a painted text that has a colour", escaping.painted("\x1b[32ma", 31), True, "\x1b[31m\\x1b[32ma\x1b[0m"),
+    ("a colour of krm-fn", escaping.paint("a", 31, 1), True, "\x1b[31m\x1b[1ma\x1b[0m"),
+    ("a painted text that has a colour", escaping.paint("\x1b[32ma", 31), True, "\x1b[31m\\x1b[32ma\x1b[0m"),
     ("another control sequence", "\x1b[8ma\x1b[2J", True, r"\x1b[8ma\x1b[2J"),
-    ("an output without colours", escaping.painted("a", 31), False, r"\x1b[31ma\x1b[0m"),
+    ("an output without colours", escaping.paint("a", 31), False, r"\x1b[31ma\x1b[0m"),
 ]
 
 
 @cases(("text", "colours", "output"), COLOURED)
 def test_colours(text, colours, output):
     assert escaping.output(text, colours=colours) == output
-    assert escaping.joined([text], colours=colours) == f"{output}\n"
+    assert escaping.join_lines([text], colours=colours) == f"{output}\n"

@@ -39,7 +39,7 @@ def terminal(monkeypatch):
 
 def test_the_line_names_the_step_and_is_removed(monkeypatch):
     stream = terminal(monkeypatch)
-    with progress_line.shown("check") as step:
+    with progress_line.show_progress("check") as step:
         step("apps/\x1bprod")
         stream.written.clear()
         assert stream.written.wait(60)
@@ -51,7 +51,7 @@ def test_the_line_names_the_step_and_is_removed(monkeypatch):
 
 def test_an_inner_step_uses_the_outer_line(monkeypatch):
     stream = terminal(monkeypatch)
-    with progress_line.shown("outer"), progress_line.shown("inner") as step:
+    with progress_line.show_progress("outer"), progress_line.show_progress("inner") as step:
         step("work")
         stream.written.clear()
         assert stream.written.wait(60)
@@ -68,7 +68,7 @@ def test_long_commands_show_the_line(tmp_path, monkeypatch):
         titles.append(title)
         yield lambda _step: None
 
-    monkeypatch.setattr(progress_line, "shown", shown)
+    monkeypatch.setattr(progress_line, "show_progress", shown)
     (tmp_path / "graph.yaml").write_text(console.GRAPH)
     console.run("check", tmp_path)
     console.run("diff", "--old", tmp_path, tmp_path)
@@ -79,7 +79,7 @@ def test_a_log_has_no_line(monkeypatch):
     stream = io.StringIO()
     monkeypatch.setattr(sys, "stderr", stream)
     monkeypatch.setattr(progress_line, "_PAUSE", 0.0)
-    with progress_line.shown("check") as step:
+    with progress_line.show_progress("check") as step:
         step("work")
     assert stream.getvalue() == ""
 
@@ -88,6 +88,6 @@ def test_ci_and_a_dumb_terminal_have_no_line(monkeypatch):
     for name, value in (("CI", "true"), ("TERM", "dumb")):
         stream = terminal(monkeypatch)
         monkeypatch.setenv(name, value)
-        with progress_line.shown("check") as step:
+        with progress_line.show_progress("check") as step:
             step("work")
         assert stream.getvalue() == ""

@@ -64,7 +64,7 @@ FAILED = [
 
 @cases(("found", "fails"), FAILED)
 def test_only_an_error_stops_the_build(found, fails):
-    assert results.failed(found) is fails
+    assert results.has_errors(found) is fails
 
 
 def test_errors_come_first_then_files_lines_resources_and_fields():

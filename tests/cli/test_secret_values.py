@@ -197,7 +197,7 @@ def test_the_search_near_a_field_finds_the_secret_values_that_hide_it(number, ch
         path = above[choice % len(above)]
         value = paths.at(resource, path)
         near = secret_values.paths_near(resource, [path])
-        assert secret_values.shown(value, path, near) == secret_values.shown(value, path, secret_values.paths(resource))
+        assert secret_values.hide_secrets(value, path, near) == secret_values.hide_secrets(value, path, secret_values.paths(resource))
 
 
 @settings(max_examples=tier.number(60, 10), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -216,4 +216,4 @@ def test_no_command_shows_a_secret_value_of_a_resource_with_mistakes(number, flo
 
 
 def _without(item):
-    return secret_values.shown(item, (), secret_values.paths(item))
+    return secret_values.hide_secrets(item, (), secret_values.paths(item))

@@ -124,7 +124,7 @@ def test_programs_get_no_lines():
 def test_a_log_has_a_line_for_each_change_and_each_minute(monkeypatch, capsys):
     times = iter([0.0, 1.0, 3.0, 5.0, 66.0, 67.0])
     monkeypatch.setattr(status_wait, "monotonic", lambda: next(times))
-    with status_wait.shown() as show:
+    with status_wait.show_wait() as show:
         for text in ("a", "a", "b", "b", "b"):
             show(text)
     assert capsys.readouterr().err.splitlines() == ["waiting: 1 s, a", "waiting: 5 s, b", "waiting: 66 s, b"]

@@ -116,9 +116,9 @@ async def test_age_and_time_of_receipt_count_from_the_first_add(queue):
     queue.add("b")
     assert queue.age() >= 0.05
     await queue.get()
-    assert before <= queue.received("a") <= monotonic() - 0.05
+    assert before <= queue.first_added("a") <= monotonic() - 0.05
     with pytest.raises(KeyError):
-        queue.received("b")
+        queue.first_added("b")
 
 
 @runs

@@ -24,7 +24,7 @@ def forget():
     registry.entries.cache_clear()
     engines.get.cache_clear()
     types.get.cache_clear()
-    ownership._shared.cache_clear()
+    ownership._shared_accounts.cache_clear()
     workloads.get.cache_clear()
     workloads.objects.cache_clear()
     replica_status._readers.cache_clear()

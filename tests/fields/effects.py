@@ -53,7 +53,7 @@ def render(context: Context, resource: Resource) -> Outcome:
         expansion = expand.expand(others, settings)
     assert not [result for result in expansion.results if result.code == "DYN019"], (context.name, resource)
     findings = [*findings, *expansion.results]
-    if results.failed(findings):
+    if results.has_errors(findings):
         return Outcome(None, findings, None)
     objects = [_generated(item) for item in expansion.resources]
     return Outcome(objects, findings, json.dumps(objects, sort_keys=True))

@@ -96,7 +96,7 @@ def context(kind: str, version: str, release: str, entry: dict[str, Any]) -> Con
 def settings(release: str, entry: dict[str, Any]) -> Config:
     spec = {"behaviour": release, "workerHash": "none", **entry.get("settings", {})}
     read, findings = function_config.read(given.item(function_config.KIND, "render", api=function_config.API_VERSION, spec=spec))
-    assert not results.failed(findings)
+    assert not results.has_errors(findings)
     return read
 
 

@@ -123,7 +123,7 @@ def request(count: int, device: str = "big", name: str = "r", **more: Any) -> di
 
 def test_claims_count_as_often_as_they_exist():
     demand = GPUDemand(1, (template(times=3),))
-    assert gpu_demand.resolved(demand, cluster({"big": DRIVER}, request(2), request(1, name="s")), SPACE) == 1 + 3 * 3
+    assert gpu_demand.resolve_demand(demand, cluster({"big": DRIVER}, request(2), request(1, name="s")), SPACE) == 1 + 3 * 3
 
 
 CLASSES = [
@@ -137,7 +137,7 @@ CLASSES = [
 
 @cases(("classes", "wanted", "number"), CLASSES)
 def test_the_class_in_the_cluster_shows_if_devices_are_gpus(classes, wanted, number):
-    assert gpu_demand.resolved(GPUDemand(0, (template(),)), cluster(classes, wanted), SPACE) == number
+    assert gpu_demand.resolve_demand(GPUDemand(0, (template(),)), cluster(classes, wanted), SPACE) == number
 
 
 UNKNOWN = [
@@ -159,9 +159,9 @@ UNKNOWN = [
 def test_a_cluster_is_not_guessed(classes, wanted, reason):
     """A build counts a class by its name. The number in a status decides how a planner scales, so it must be right."""
     with pytest.raises(ValueError, match=reason):
-        gpu_demand.resolved(GPUDemand(0, (template(),)), cluster(classes, wanted), SPACE)
+        gpu_demand.resolve_demand(GPUDemand(0, (template(),)), cluster(classes, wanted), SPACE)
 
 
 def test_a_claim_that_does_not_exist_has_a_reason():
     with pytest.raises(ValueError, match="the ResourceClaim c is not in namespace inference"):
-        gpu_demand.resolved(GPUDemand(0, (claim(),)), cluster({}), SPACE)
+        gpu_demand.resolve_demand(GPUDemand(0, (claim(),)), cluster({}), SPACE)

@@ -163,7 +163,7 @@ def test_each_origin_of_the_worker_hash_changes_it(name):
         others = affected_fields.other_values(paths.at(loaded.values[index], path))
         variants = [ablation.with_value(loaded.values[index], path, other) for other in others]
         renders = [expand.expand([*loaded.values[:index], variant, *loaded.values[index + 1 :]], loaded.config) for variant in variants]
-        hashes = [_worker_hashes(render.resources) for render in renders if not results.failed(render.results)]
+        hashes = [_worker_hashes(render.resources) for render in renders if not results.has_errors(render.results)]
         assert any(new != {field.value for field in fields} for new in hashes) or len(hashes) < len(renders), path
 
 

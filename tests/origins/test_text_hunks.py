@@ -49,18 +49,18 @@ def test_all_parts_put_back_are_the_old_text(old, old_end, new, new_end, data):
     """Without parts, the text stays. Each line that differs is in one part."""
     texts = pair("".join(old) + old_end, "".join(new) + new_end)
     found = parts(texts)
-    assert text_hunks.reverted(texts, found) == "".join(old) + old_end
-    assert text_hunks.reverted(texts, []) == "".join(new) + new_end
+    assert text_hunks.revert_hunks(texts, found) == "".join(old) + old_end
+    assert text_hunks.revert_hunks(texts, []) == "".join(new) + new_end
     some = [part for part in found if data.draw(strategies.booleans())]
-    assert text_hunks.reverted(texts, some) is not None
+    assert text_hunks.revert_hunks(texts, some) is not None
     covered = [at for part in found for at in part.new]
     assert len(covered) == len({*covered})
 
 
 def test_a_file_that_goes_or_comes():
     for texts, whole in ((pair(None, "a: 1\n"), None), (pair("a: 1\n", None), "a: 1\n")):
-        assert text_hunks.reverted(texts, parts(texts)) == whole
-        assert text_hunks.reverted(texts, []) == (texts.new.text if texts.new else None)
+        assert text_hunks.revert_hunks(texts, parts(texts)) == whole
+        assert text_hunks.revert_hunks(texts, []) == (texts.new.text if texts.new else None)
 
 
 def test_a_large_difference_is_one_part():

@@ -64,4 +64,4 @@ MOVES = [
 @cases(("reason", "path", "expected"), MOVES)
 def test_a_conversion_moves_fields(reason, path, expected):
     graph = given.graph({"A": given.service("worker", replicas=3, main={"image": "r.example/a:1", "command": ["python3"]})})
-    assert text_origins.moved(graph, "v1beta1")(path) == expected
+    assert text_origins.path_map(graph, "v1beta1")(path) == expected

@@ -82,7 +82,7 @@ def test_patterns_types_and_comparisons_work_as_before():
 
 def test_only_functions_without_parameters_keep_their_cache():
     calls = []
-    cached, uncached = tracing_runtime.uncached(lambda: calls.append(1)), tracing_runtime.uncached(maxsize=1)(calls.append)
+    cached, uncached = tracing_runtime.without_cache(lambda: calls.append(1)), tracing_runtime.without_cache(maxsize=1)(calls.append)
     for _ in range(2):
         cached()
         uncached("x")

@@ -75,7 +75,7 @@ def again(before, changed, settings):
     """The expansion of an earlier output in which the graph has changed."""
     items = [changed if each["kind"] == "DynamoGraphDeployment" else each for each in before]
     found = expand.expand(items, settings)
-    assert not results.failed(found.results)
+    assert not results.has_errors(found.results)
     return found.resources
 
 

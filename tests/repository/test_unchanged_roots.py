@@ -238,6 +238,6 @@ def test_check_builds_an_unchanged_root_once(clone, monkeypatch):
 
 def test_each_kustomization_is_followed_once(tmp_path, monkeypatch):
     """The work to find the roots grows with the number of Kustomizations, not with its square."""
-    followed = folders_of(monkeypatch, kustomizations, "included", str)
+    followed = folders_of(monkeypatch, kustomizations, "included_folders", str)
     roots.find(Tree(write(tmp_path, {**FILES, "prod/render.yaml": FUNCTION})))
     assert sorted(followed) == ["base", "component", "prod", "test"]

@@ -47,7 +47,7 @@ def misspelt_args():
 
 def gpus(resources):
     graph = args("--tensor-parallel-size", "8")
-    return paths.replaced(graph, ("spec", "components", 0, "podTemplate", "spec", "containers", 0, "resources"), resources)
+    return paths.replace_at(graph, ("spec", "components", 0, "podTemplate", "spec", "containers", 0, "resources"), resources)
 
 
 def volume(**source):
@@ -186,7 +186,7 @@ def test_the_fix_of_the_error_is_what_the_author_means(graph, fix):
 def test_an_abbreviated_variable_means_the_whole_name():
     graph = args("--kv-transfer-config", "$(KV_TRANSFER_CFG)", "--tensor-parallel-size", "8")
     env = [{"name": "KV_TRANSFER_CONFIG", "value": "{}"}, {"name": "KV_TRANSFER_PORT", "value": "1"}]
-    graph = paths.replaced(graph, ("spec", "components", 0, "podTemplate", "spec", "containers", 0, "env"), env)
+    graph = paths.replace_at(graph, ("spec", "components", 0, "podTemplate", "spec", "containers", 0, "env"), env)
     findings = resource_findings.check([graph], Config(), is_configured=False)
     (message,) = [finding.message for finding in findings if finding.code == "DYN627"]
     assert message.endswith("write $(KV_TRANSFER_CONFIG), or add the variable")

@@ -42,7 +42,7 @@ def build(settings=CONFIG, name="chat", namespace="base", source="keep", others=
         "spec": {"services": SERVICES, "pvcs": [CLAIM], **spec},
     }
     done = expand.expand([graph, *others], settings._replace(source=source))
-    assert not results.failed(done.results)
+    assert not results.has_errors(done.results)
     return copy.deepcopy(done.resources)
 
 

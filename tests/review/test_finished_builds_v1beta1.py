@@ -32,7 +32,7 @@ def graph(name="chat", **spec):
 
 def build(source=None, **settings):
     done = expand.expand([source or graph()], Config(dra=True, components=True, **settings))
-    assert not results.failed(done.results), done.results
+    assert not results.has_errors(done.results), done.results
     return copy.deepcopy(done.resources)
 
 

@@ -150,7 +150,7 @@ def pod(*images: Any) -> dict[str, Any]:
 def test_images_with_any_name_are_text_in_every_format(images):
     """JSON and YAML give the names back; formats for other programs and the lock have the valid names only."""
     uses = image_uses.uses([pod(*images)], Config())
-    digests = dict.fromkeys(image_lock.wanted(uses), f"sha256:{'0' * 64}")
+    digests = dict.fromkeys(image_lock.images_without_digest(uses), f"sha256:{'0' * 64}")
     written = {
         style: image_format.write(ImageList([(use, FieldLocation("")) for use in uses], digests)) for style, image_format in FORMATS.items()
     }
@@ -161,7 +161,7 @@ def test_images_with_any_name_are_text_in_every_format(images):
     for style in ("hauler", "zarf"):
         value = yaml.safe_load(written[style])
         named = [each["name"] for each in value["spec"]["images"]] if style == "hauler" else value["components"][0]["images"]
-        assert named == sorted(image_references.pinned(image, digests) for image in valid)
+        assert named == sorted(image_references.pin_image(image, digests) for image in valid)
     assert {each["imageTag"]["name"] for each in yaml.safe_load_all(written["kustomize"]) if each} == set(digests)
     assert yaml.safe_load(image_lock.text(digests))["images"] == digests
 

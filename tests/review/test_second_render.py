@@ -60,7 +60,7 @@ RENDERS = [
 def build(graph: dict[str, Any], config: Config) -> dict[tuple[str, str], dict[str, Any]]:
     """The items of a render by kind and name, without the name of the graph and the worker hash."""
     done = expand.expand([graph], config)
-    assert not results.failed(done.results), done.results
+    assert not results.has_errors(done.results), done.results
     prefix = graph["metadata"]["name"]
     hashes = [labels.of(item).get(labels.WORKER_HASH, "") for item in done.resources]
     names = [item["metadata"]["name"].removeprefix(prefix) for item in done.resources]

@@ -88,7 +88,7 @@ def _closed(schema: Any, group: str) -> Any:
 def _with_pod(schema: Schema, group: str) -> Schema:
     """The native pod spec with the rules and keywords that the file adds to it."""
     known = table.load().definitions
-    pod: Schema = _without_words(crds.inlined(known[native.CORE + "PodSpec"], known))
+    pod: Schema = _without_words(crds.inline_references(known[native.CORE + "PodSpec"], known))
     volume = pod["properties"]["volumes"]["items"]["properties"]
     volume["ephemeral"]["properties"]["volumeClaimTemplate"]["properties"]["metadata"] = _METADATA[group]
     fields = {name: schema.get("properties", {}).get(name, {}) | field for name, field in pod["properties"].items()}

@@ -109,7 +109,7 @@ def plan(resource: Resource, *around: Resource, **settings: Any) -> tuple[GraphP
 def component(written: Resource, *around: Resource, config: Resource | None = None, **spec: Any) -> ComponentPlan:
     """The plan of a graph's only service, `Worker`."""
     found, unreadable = plan(graph({"Worker": written}, **spec), *around, **(config or {}))
-    assert not results.failed(unreadable)
+    assert not results.has_errors(unreadable)
     return found.components[0]
 
 

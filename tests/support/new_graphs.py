@@ -6,7 +6,7 @@ from krm_fn.repository import new_graphs
 from krm_fn.repository.new_graphs.graph_choices import GraphChoices
 from krm_fn.review.arguments import flag_tables
 
-RELEASE = ".".join(map(str, flag_tables.published()[-1]))
+RELEASE = ".".join(map(str, flag_tables.published_releases()[-1]))
 MODEL = "Qwen/Qwen3-32B"
 TOPOLOGIES = {
     "aggregated": (),

@@ -103,7 +103,7 @@ class StatefulSet(StatusReader):
     def read(self, resource):
         result, status = self.common(resource), values.mapping(resource, "status")
         counts = ReplicaCounts(*(live_fields.count(status.get(field)) for field in ("replicas", "updatedReplicas", "readyReplicas")))
-        problem = replica_status.unprocessed(result)
+        problem = replica_status.explain_unprocessed(result)
         if not problem and counts[:3] != (result.desired,) * 3:
             problem = f"desired={result.desired}, ready={counts.ready}"
         return result._replace(counts=counts, ready=not problem, problem=problem)

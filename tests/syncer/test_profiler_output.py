@@ -234,8 +234,8 @@ def digest(*texts: str) -> str:
 
 def test_the_marks_of_a_config_map():
     notes = {labels.PROFILE_HASH: "a", labels.OUTPUT_HASH: "b"}
-    assert profiler_output.published(config_map({CONFIG: GRAPH}, **notes)) == OutputConfigMap(KEY, {CONFIG: GRAPH}, "a", "b")
-    assert profiler_output.published({"kind": "ConfigMap", "metadata": {"name": "x"}}, "home").key.namespace == "home"
+    assert profiler_output.read_config_map(config_map({CONFIG: GRAPH}, **notes)) == OutputConfigMap(KEY, {CONFIG: GRAPH}, "a", "b")
+    assert profiler_output.read_config_map({"kind": "ConfigMap", "metadata": {"name": "x"}}, "home").key.namespace == "home"
 
 
 HASHES = [
@@ -252,7 +252,7 @@ HASHES = [
 @cases(("texts", "written", "edited"), HASHES)
 def test_an_output_that_somebody_edited(texts, written, edited):
     notes = {} if written is None else {labels.OUTPUT_HASH: written}
-    assert profiler_output.read(profiler_output.published(config_map(texts, **notes)), mocker=False).edited is edited
+    assert profiler_output.read(profiler_output.read_config_map(config_map(texts, **notes)), mocker=False).edited is edited
 
 
 @random(st.text(), st.booleans())
@@ -269,5 +269,5 @@ def test_whatever_documents_there_are_nothing_raises(documents):
 
 @random(JSON, JSON)
 def test_whatever_a_config_map_holds_nothing_raises(metadata, data):
-    found = profiler_output.published({"metadata": metadata, "data": data})
+    found = profiler_output.read_config_map({"metadata": metadata, "data": data})
     assert isinstance(profiler_output.read(found, mocker=False), ProfilerOutput)

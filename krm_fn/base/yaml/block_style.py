@@ -93,9 +93,9 @@ class _BlockReader:
             if line_level == _NO_LEVEL:
                 continue
             if line_level != level:
-                holder, level = self._moved(line_level, holder, level, opened)
+                holder, level = self._move_to_level(line_level, holder, level, opened)
             if dashes:
-                holder, level = self._entered(dashes, holder, level, number, is_mapping=key is not None)
+                holder, level = self._enter_dashes(dashes, holder, level, number, is_mapping=key is not None)
             elif not line_level:
                 self.key_lines.append(number)
             opened = key if kind == _OPEN else None
@@ -122,7 +122,7 @@ class _BlockReader:
         self._known[line] = parts
         return parts
 
-    def _moved(self, line_level: int, holder: Any, level: int, opened: str | None) -> tuple[Any, int]:
+    def _move_to_level(self, line_level: int, holder: Any, level: int, opened: str | None) -> tuple[Any, int]:
         """Returns the mapping or list that contains a line of another level, and its level. It can begin on the line."""
         if len(self._above) > _DEEPEST:
             raise ValueError(level)
@@ -136,7 +136,7 @@ class _BlockReader:
             raise ValueError(line_level)
         return holder, level
 
-    def _entered(self, dashes: int, holder: Any, level: int, line: int, *, is_mapping: bool) -> tuple[Any, int]:
+    def _enter_dashes(self, dashes: int, holder: Any, level: int, line: int, *, is_mapping: bool) -> tuple[Any, int]:
         """Returns the mapping or list that begins after the dashes of a line, and its level."""
         if len(self._above) == 1:
             self.entries.setdefault(id(holder), (level // 2, []))[1].append(line)

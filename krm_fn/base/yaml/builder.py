@@ -203,12 +203,12 @@ class Builder:
                 return self._plain[event.value] if event.implicit[0] else event.value
             except ValueError:
                 return self._no_number(event)
-        value = self._tagged(event)
+        value = self._resolve_tag(event)
         if event.anchor:
             self._anchors[event.anchor] = value, event.start_mark.index
         return value
 
-    def _tagged(self, event: Any) -> Any:
+    def _resolve_tag(self, event: Any) -> Any:
         """Returns the value of a scalar that may have a tag. Tags of JSON types are honoured."""
         tag = (event.tag or "").removeprefix(_STANDARD)
         if tag in ("!", "str") or (not tag and not event.implicit[0]):

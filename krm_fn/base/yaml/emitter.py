@@ -42,11 +42,11 @@ def text(value: Any, indent: int = 0) -> str:
     return YAMLWriter().text(value, indent)
 
 
-def ordered(value: Any) -> Any:
+def sort_keys(value: Any) -> Any:
     """Returns a JSON value with the keys of all its mappings in alphabetical order, as Go's encoders write them."""
     if isinstance(value, dict):
-        return {key: ordered(value[key]) for key in sorted(value)}
-    return [ordered(entry) for entry in value] if isinstance(value, list) else value
+        return {key: sort_keys(value[key]) for key in sorted(value)}
+    return [sort_keys(entry) for entry in value] if isinstance(value, list) else value
 
 
 class YAMLWriter:

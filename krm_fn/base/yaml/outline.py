@@ -124,7 +124,7 @@ class _Reader:
             column, rest = start, inner
         if key := _KEY.match(rest):
             self._close(column)
-            self.open.append((column, _unquoted(key[1])))
+            self.open.append((column, _unquote(key[1])))
             value = rest[key.end() :]
             yield from self._value(value.lstrip(), number, column, column)
 
@@ -137,7 +137,7 @@ class _Reader:
             for path, value in _Flow(text).fields:
                 yield OutlineField((*self.path, *path), number, start + 1, value)
         else:
-            yield OutlineField(self.path, number, start + 1, _unquoted(_COMMENT.sub("", text).strip()))
+            yield OutlineField(self.path, number, start + 1, _unquote(_COMMENT.sub("", text).strip()))
 
     @property
     def path(self) -> Path:
@@ -173,7 +173,7 @@ class _Reader:
             column, rest = column + len(rest) - len(inner), inner
         if key := _KEY.match(rest):
             self._close(column)
-            self.open.append((column, _unquoted(key[1])))
+            self.open.append((column, _unquote(key[1])))
             value = rest[key.end() :]
             return self._inside(value.lstrip(), column + len(rest) - len(value.lstrip()), is_value=True)
         if text[indent : indent + 1] != "-" or column > indent:
@@ -226,7 +226,7 @@ class _Flow:
 
     def _scalar(self, text: str, start: int, *, is_key: bool) -> None:
         if is_key:
-            self.steps[-1] = _unquoted(text.strip())
+            self.steps[-1] = _unquote(text.strip())
             self.fields.append((tuple(self.steps), ""))
             self.is_value = True
             return
@@ -235,7 +235,7 @@ class _Flow:
         if self.is_value:
             if self.fields and self.fields[-1][0] == tuple(self.steps):
                 self.fields.pop()  # the key of this value
-            self.fields.append((tuple(self.steps), _unquoted(text.strip())))
+            self.fields.append((tuple(self.steps), _unquote(text.strip())))
 
     @property
     def path(self) -> Path:
@@ -243,7 +243,7 @@ class _Flow:
         return tuple(self.steps if self.is_value or not self.steps else self.steps[:-1])
 
 
-def _unquoted(text: str) -> str:
+def _unquote(text: str) -> str:
     if len(text) > 1 and text[0] == text[-1] == "'":
         return text[1:-1].replace("''", "'")
     if len(text) > 1 and text[0] == text[-1] == '"':

@@ -229,7 +229,7 @@ class PythonParser(yaml.reader.Reader, yaml.scanner.Scanner, yaml.parser.Parser)
             self.forward(length)
             character = self.peek()
             if double and character == "\\":
-                parts.append(self._escaped(start_mark))
+                parts.append(self._read_escape(start_mark))
             elif not double and character == "'" and self.peek(1) == "'":
                 parts.append("'")
                 self.forward(2)
@@ -239,7 +239,7 @@ class PythonParser(yaml.reader.Reader, yaml.scanner.Scanner, yaml.parser.Parser)
             else:
                 return parts
 
-    def _escaped(self, start: Mark) -> str:
+    def _read_escape(self, start: Mark) -> str:
         """Returns the text of a backslash and the characters behind it."""
         mark, character = self.get_mark(), self.peek(1)
         if character in _BREAKS:

@@ -122,7 +122,7 @@ def json_value(text: str) -> Any:
             object_pairs_hook=_unique,
             parse_int=scalars.integer,
             parse_float=scalars.decimal,
-            parse_constant=_refused,
+            parse_constant=_refuse_constant,
         )
     except (ValueError, RecursionError):
         return None
@@ -159,7 +159,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return mapping
 
 
-def _refused(name: str) -> float:
+def _refuse_constant(name: str) -> float:
     raise ValueError(name)
 
 

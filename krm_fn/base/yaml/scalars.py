@@ -88,7 +88,7 @@ def _number(text: str) -> Scalar:
     try:
         if re.fullmatch(_DECIMAL, digits):
             return integer(digits)
-        if (based := re.fullmatch(_BASED, digits)) and (value := _based(*based.groups(""))) is not None:
+        if (based := re.fullmatch(_BASED, digits)) and (value := _parse_based_integer(*based.groups(""))) is not None:
             return value
         if signed := re.fullmatch(_SIGNED_BINARY, digits):
             value = int(signed[1], 2)
@@ -98,7 +98,7 @@ def _number(text: str) -> Scalar:
         return text
 
 
-def _based(sign: str, hexadecimal: str, binary: str, octal: str) -> int | float | None:
+def _parse_based_integer(sign: str, hexadecimal: str, binary: str, octal: str) -> int | float | None:
     """Returns an integer that is not decimal, or None beyond 64 bits, where Go goes on to the other forms."""
     value = int(sign + (hexadecimal or binary or octal), 16 if hexadecimal else 2 if binary else 8)
     if value in _INT64:

@@ -57,7 +57,7 @@ def print_heads(findings: Iterable[Result]) -> None:
     text_findings = registry.get(sys.modules[__name__], f"text{_SUFFIX}")
     colour, width = command_output.colours(err=True), command_output.columns(err=True)
     heads = [text_findings.head(finding, colour=colour, width=width) for finding in sorted(findings, key=results.order)]
-    command_output.write(escaping.joined((line for head in heads for line in head), colours=colour), err=True)
+    command_output.write(escaping.join_lines((line for head in heads for line in head), colours=colour), err=True)
 
 
 def location(result: Result) -> tuple[str, int, int]:

@@ -26,10 +26,10 @@ def write(checked: Checked) -> str:
 def _command(result: Result) -> str:
     file, line, column = finding_formats.location(result)
     properties = {"file": file, "line": line, "col": column, "title": f"{result.code} {finding_pages.page(result.code).title}"}
-    written = ",".join(f"{name}={_escaped(str(value), _IN_PROPERTIES)}" for name, value in properties.items() if value)
-    return f"::{_LEVELS[result.severity]} {written}::{_escaped(report.what(result), _IN_MESSAGES)}"
+    written = ",".join(f"{name}={_escape(str(value), _IN_PROPERTIES)}" for name, value in properties.items() if value)
+    return f"::{_LEVELS[result.severity]} {written}::{_escape(report.what(result), _IN_MESSAGES)}"
 
 
-def _escaped(text: str, forms: dict[str, str]) -> str:
+def _escape(text: str, forms: dict[str, str]) -> str:
     """The text with GitHub's escapes, and with those of all outputs for other characters, such as in the name of a file."""
     return "".join(forms.get(part) or report.visible(part) for part in re.split(f"([{''.join(forms)}])", text))

@@ -24,7 +24,7 @@ def write(checked: Checked) -> str:
         known = files.get(result.ref) if result.ref else None
         case = (known or result.file, _name(result.ref) if result.ref else "file")
         cases.setdefault(case, []).append(result)
-    failed = sum(results.failed(findings) for findings in cases.values())
+    failed = sum(results.has_errors(findings) for findings in cases.values())
     counts = {"name": report.PROGRAM, "tests": str(len(cases)), "failures": str(failed), "errors": "0", "skipped": "0"}
     root = ET.Element("testsuites", counts)
     suite = ET.SubElement(root, "testsuite", counts)

@@ -55,16 +55,16 @@ def head(result: Result, others: Sequence[Ref] = (), *, colour: bool, width: int
     location = report.location(result)
     noun = report.noun(result)
     if colour:
-        location = escaping.painted(location, escaping.BOLD) if location else ""
-        noun = escaping.painted(noun, _COLOURS[result.severity], escaping.BOLD)
+        location = escaping.paint(location, escaping.BOLD) if location else ""
+        noun = escaping.paint(noun, _COLOURS[result.severity], escaping.BOLD)
     if not width:
         return [" ".join(filter(None, (location, noun, report.what(result, others))))]
     problem, _, fix = report.printable(result.message).rpartition("; ")
     first = " ".join(filter(None, (location, noun, report.where(result, others))))
-    return [first, *_wrapped(problem or fix, width), *(_wrapped(f"fix: {fix}", width) if problem else ())]
+    return [first, *_wrap_text(problem or fix, width), *(_wrap_text(f"fix: {fix}", width) if problem else ())]
 
 
-def _wrapped(text: str, width: int) -> list[str]:
+def _wrap_text(text: str, width: int) -> list[str]:
     """Returns a text in lines of a terminal. Words stay whole, so that values and paths can be copied."""
     return textwrap.wrap(text, width, initial_indent="  ", subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
 
@@ -87,7 +87,7 @@ def _excerpt(result: Result, files: dict[str, _Lines], colour: bool) -> str:
     shown = f"    {report.visible(line[start : start + _WIDTH])}".rstrip()
     if not result.column:
         return f"{shown}\n"
-    caret = escaping.painted("^", _COLOURS[result.severity], escaping.BOLD) if colour else "^"
+    caret = escaping.paint("^", _COLOURS[result.severity], escaping.BOLD) if colour else "^"
     return f"{shown}\n    {' ' * len(report.visible(line[start : result.column - 1]))}{caret}\n"
 
 

@@ -37,7 +37,7 @@ class DocumentChecker:
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self.executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="check")
 
-    def changed(self, document: OpenDocument) -> None:
+    def handle_change(self, document: OpenDocument) -> None:
         """Judges a document after a pause, and then those that its text changes."""
         self._start(document, self._judged_with_others(document))
 
@@ -45,15 +45,15 @@ class DocumentChecker:
         """Judges all documents again, because files around them changed."""
         for document in self._documents:
             document.scope = document.alone = document.built = document.made = None
-            self._start(document, self._judged(document))
+            self._start(document, self._judge(document))
 
-    def closed(self, document: OpenDocument) -> None:
+    def handle_close(self, document: OpenDocument) -> None:
         """Ends the checks of a document, and removes its findings from the editor."""
         self._cancel(document.uri)
         self._publish(document, [])
         for other in self._documents:
             if self._depends(other, document):
-                self._start(other, self._judged(other))
+                self._start(other, self._judge(other))
 
     def end(self) -> None:
         """Ends all checks."""
@@ -74,13 +74,13 @@ class DocumentChecker:
         for other in self._documents:
             if self._depends(other, document):
                 other.alone = None
-                self._start(other, self._judged(other))
+                self._start(other, self._judge(other))
         await self._build(document)
         for other in self._documents:
             if _is_built_from(other.scope, document):
-                self._start(other, self._judged(other))
+                self._start(other, self._judge(other))
 
-    async def _judged(self, document: OpenDocument) -> None:
+    async def _judge(self, document: OpenDocument) -> None:
         await self._alone(document)
         await self._build(document)
 
@@ -98,14 +98,14 @@ class DocumentChecker:
             return
         if document.is_too_large:
             document.alone = [document_checks.too_large(document.file)]
-            self._shown(document)
+            self._show(document)
             return
         text, texts, start = document.text, self._documents.texts(), time.monotonic()
         checked = await loop.run_in_executor(self.executor, document_checks.check_alone, document.scope, texts, document.known)
         document.seconds = time.monotonic() - start
         if document.text is text:
             document.alone = document_checks.about(checked.findings, document.file)
-            self._shown(document)
+            self._show(document)
 
     async def _build(self, document: OpenDocument) -> None:
         """Judges the build that a document is a part of, and publishes the findings about all open files of it."""
@@ -123,9 +123,9 @@ class DocumentChecker:
                 part.made = made
                 about = document_checks.about(built.findings, part.file)
                 part.built = about if built.is_known else _together(about, part.alone or [])
-                self._shown(part)
+                self._show(part)
 
-    def _shown(self, document: OpenDocument) -> None:
+    def _show(self, document: OpenDocument) -> None:
         findings = document.findings()
         if findings is not None and self._documents.get(document.uri) is document:
             self._publish(document, findings)

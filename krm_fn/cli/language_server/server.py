@@ -64,30 +64,30 @@ def _follow_documents(server: GraphServer) -> None:
     documents, checker = server.documents, server.checker
 
     @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
-    def opened(params: types.DidOpenTextDocumentParams) -> None:
+    def open_document(params: types.DidOpenTextDocumentParams) -> None:
         documents.encoding = server.workspace.position_encoding or ""
         document = documents.open(params.text_document.uri)
         document.update(params.text_document.text, params.text_document.version)
-        checker.changed(document)
+        checker.handle_change(document)
 
     @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
-    def changed(params: types.DidChangeTextDocumentParams) -> None:
+    def change_document(params: types.DidChangeTextDocumentParams) -> None:
         document = documents.get(params.text_document.uri)
         if document is not None:
             document.update(server.workspace.get_text_document(document.uri).source, params.text_document.version)
-            checker.changed(document)
+            checker.handle_change(document)
 
     @server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
-    def closed(params: types.DidCloseTextDocumentParams) -> None:
+    def close_document(params: types.DidCloseTextDocumentParams) -> None:
         if document := documents.close(params.text_document.uri):
-            checker.closed(document)
+            checker.handle_close(document)
 
 
 def _follow_files(server: GraphServer) -> None:
     """Judges all documents again after a save, and when the editor says that files changed: other files come from disk."""
 
     @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
-    def saved(_: types.DidSaveTextDocumentParams) -> None:
+    def save_document(_: types.DidSaveTextDocumentParams) -> None:
         server.checker.files_changed()
 
     @server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)

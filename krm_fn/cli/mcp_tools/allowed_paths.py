@@ -19,12 +19,12 @@ class ToolError(Exception):
     """A call that cannot be answered. The message is for the agent."""
 
 
-class Root(NamedTuple):
+class AllowedRoot(NamedTuple):
     """The folder of the server, without links in its path."""
 
     folder: Path
 
-    def allowed(self, text: str) -> str:
+    def relative_path(self, text: str) -> str:
         """Returns a path relative to the root, with `./` in front. Raises ToolError if the path, with its links followed, leaves the root.
 
         The `./` keeps a path from being an option, a revision, a code or stdin.
@@ -50,7 +50,7 @@ class Root(NamedTuple):
         """Returns the path or the git revision of an old state. Raises ToolError for a path outside of the root, and for other texts."""
         is_path = os.path.isabs(text) or os.path.lexists(self.folder / text.replace("\0", "")) or ".." in text.split("/")  # noqa: PTH117
         if is_path or not text or "\0" in text:
-            return self.allowed(text)
+            return self.relative_path(text)
         if not _REVISION.fullmatch(text):
             raise ToolError(f"{report.visible(text)} is not a path below the root and not a git revision, such as main or HEAD~1")
         return text

@@ -91,12 +91,12 @@ def _answer(sender: Connection, call: CommandCall, temporary: str) -> None:
     """Sends the report of a command, or the ToolError: the whole work of the process."""
     gc.set_threshold(_RARE_COLLECTIONS)
     try:
-        sender.send(tuple(_confined(call, Path(temporary))))
+        sender.send(tuple(_run_confined(call, Path(temporary))))
     except ToolError as problem:
         sender.send(problem)
 
 
-def _confined(call: CommandCall, temporary: Path) -> CommandReport:
+def _run_confined(call: CommandCall, temporary: Path) -> CommandReport:
     tempfile.tempdir = str(temporary)
     os.environ["TMPDIR"] = str(temporary)
     sys.dont_write_bytecode = True
@@ -109,7 +109,7 @@ def _confined(call: CommandCall, temporary: Path) -> CommandReport:
         (folder / call.file).write_bytes(text)
         os.chdir(folder)
     confinement.confine(call.root, temporary)
-    code, out, err = _captured(call.words, b"" if call.file else text)
+    code, out, err = _capture_output(call.words, b"" if call.file else text)
     messages = err[:_LONGEST_MESSAGES] + ("\n..." if len(err) > _LONGEST_MESSAGES else "")
     if code == _USAGE and (problem := _ERROR.search(messages)):
         raise ToolError(problem[1].strip())
@@ -118,7 +118,7 @@ def _confined(call: CommandCall, temporary: Path) -> CommandReport:
     return CommandReport(code, _read(out), messages)
 
 
-def _captured(words: tuple[str, ...], given: bytes) -> tuple[int, str, str]:
+def _capture_output(words: tuple[str, ...], given: bytes) -> tuple[int, str, str]:
     """Runs a command. Returns its exit code, and what it wrote to stdout and stderr."""
     out, err = io.BytesIO(), io.BytesIO()
     sys.stdin = io.TextIOWrapper(io.BytesIO(given))
@@ -135,7 +135,7 @@ def _read(out: str) -> dict[str, Any] | str:
     """Returns a report in JSON, shortened, or any other output as text. Raises ToolError for a text that is too long."""
     if out.startswith("{"):
         content: dict[str, Any] = json.loads(out)
-        return result_limits.shortened(content)
+        return result_limits.shorten_report(content)
     if len(out) > result_limits.LONGEST_RESULT:
         raise ToolError(f"the result is longer than {result_limits.LONGEST_RESULT} characters; name fewer paths, or one graph")
     return out

@@ -9,7 +9,7 @@ from typing import Any
 
 from krm_fn.base import report
 from krm_fn.cli.mcp_tools import command_process
-from krm_fn.cli.mcp_tools.allowed_paths import Root, ToolError
+from krm_fn.cli.mcp_tools.allowed_paths import AllowedRoot, ToolError
 from krm_fn.cli.mcp_tools.command_process import CommandCall, CommandReport
 from krm_fn.cli.mcp_tools.result_limits import LEFT_OUT
 from krm_fn.cli.mcp_tools.tool import PATH, PATHS, Arguments, Tool, ToolResult
@@ -18,15 +18,15 @@ _TEXT_FILE = "graph.yaml"
 _PLURALS = {"error": "error", "warning": "warning", "info": "note"}
 
 
-def _run(verb: str, options: Callable[[Root, Arguments], Iterator[str]], root: Root, arguments: Arguments) -> ToolResult:
+def _run(verb: str, options: Callable[[AllowedRoot, Arguments], Iterator[str]], root: AllowedRoot, arguments: Arguments) -> ToolResult:
     """Runs a command with the paths or the text of a call. Raises ToolError."""
     text = arguments.get("text")
     if text is not None and "paths" in arguments:
         raise ToolError("name either paths or text")
-    paths = tuple(root.allowed(path) for path in arguments.get("paths", (".",))) if text is None else ()
+    paths = tuple(root.relative_path(path) for path in arguments.get("paths", (".",))) if text is None else ()
     words = [verb, *_format(arguments), *options(root, arguments)]
     if "config" in arguments:
-        words.append(f"--config={root.folder / root.allowed(arguments['config'])}")
+        words.append(f"--config={root.folder / root.relative_path(arguments['config'])}")
     if "namespace" in arguments:
         words.append(f"--namespace={arguments['namespace']}")
     file = _TEXT_FILE if text is not None and arguments.get("patch") else ""
@@ -46,7 +46,7 @@ def _result(done: CommandReport) -> ToolResult:
         findings = done.report.get("findings")
         if isinstance(findings, list):
             counts = Counter(finding["severity"] for finding in findings)
-            parts.append(", ".join(report.counted(counts[key], word) for key, word in _PLURALS.items() if counts[key]) or "no findings")
+            parts.append(", ".join(report.pluralize(counts[key], word) for key, word in _PLURALS.items() if counts[key]) or "no findings")
         headline = (done.report.get("forecast") or {}).get("headline")
         parts += [headline] if headline else []
         left_out = done.report.get(LEFT_OUT, {})
@@ -54,22 +54,22 @@ def _result(done: CommandReport) -> ToolResult:
     return ToolResult("\n".join([f"{'; '.join(parts)}", *([done.messages.strip()] if done.messages else [])]), content)
 
 
-def _old(root: Root, arguments: Arguments) -> Iterator[str]:
+def _old(root: AllowedRoot, arguments: Arguments) -> Iterator[str]:
     if "old" in arguments:
         yield f"--old={root.state(arguments['old'])}"
 
 
-def _no_options(_root: Root, _arguments: Arguments) -> Iterator[str]:
+def _no_options(_root: AllowedRoot, _arguments: Arguments) -> Iterator[str]:
     yield from ()
 
 
-def _explain_options(_root: Root, arguments: Arguments) -> Iterator[str]:
+def _explain_options(_root: AllowedRoot, arguments: Arguments) -> Iterator[str]:
     yield from (f"--{name}={arguments[name]}" for name in ("object", "field") if name in arguments)
     if "line" in arguments:
         yield f"--from={arguments['line']}"
 
 
-def _upgrade_options(_root: Root, arguments: Arguments) -> Iterator[str]:
+def _upgrade_options(_root: AllowedRoot, arguments: Arguments) -> Iterator[str]:
     yield f"--to={arguments['to']}"
     yield from (f"--{name}={arguments[name]}" for name in ("step", "graph", "gpus") if name in arguments)
     yield from ("--downgrade",) if arguments.get("downgrade") else ()

@@ -7,7 +7,7 @@ from importlib import resources
 from typing import Any
 
 from krm_fn.base import codes, report
-from krm_fn.cli.mcp_tools.allowed_paths import Root, ToolError
+from krm_fn.cli.mcp_tools.allowed_paths import AllowedRoot, ToolError
 from krm_fn.cli.mcp_tools.tool import Arguments, Tool, ToolResult
 from krm_fn.schemas import finding_pages
 
@@ -15,7 +15,7 @@ _MOST_CODES = 50
 """The codes that a search returns."""
 
 
-def _codes(_root: Root, arguments: Arguments) -> ToolResult:
+def _codes(_root: AllowedRoot, arguments: Arguments) -> ToolResult:
     """Returns the page of a code, or the titles of the codes that match a search. Raises ToolError."""
     if ("code" in arguments) == ("search" in arguments):
         raise ToolError("name either code or search")
@@ -32,11 +32,11 @@ def _codes(_root: Root, arguments: Arguments) -> ToolResult:
     matches = [(code, page) for code, page in pages if all(word in f"{page.title} {page.means}".lower() for word in words)]
     titles = {code: page.title for code, page in matches[:_MOST_CODES]}
     left_out = len(matches) - len(titles)
-    count = f"{report.counted(len(matches), 'code')}{f', of which {left_out} are left out' if left_out else ''}"
+    count = f"{report.pluralize(len(matches), 'code')}{f', of which {left_out} are left out' if left_out else ''}"
     return ToolResult("\n".join([count, *(f"{code}: {title}" for code, title in titles.items())]), {"codes": titles, "leftOut": left_out})
 
 
-def _examples(_root: Root, arguments: Arguments) -> ToolResult:
+def _examples(_root: AllowedRoot, arguments: Arguments) -> ToolResult:
     """Returns the files of an example, or the list of examples. Raises ToolError."""
     entries: list[dict[str, Any]] = json.loads(resources.files(__package__).joinpath("examples.json").read_text("utf-8"))
     if "name" in arguments:

@@ -37,12 +37,12 @@ def require_few_files(paths: list[str]) -> None:
                 raise ToolError(f"{report.visible(Path(path).as_posix())} has more than {MOST_FILES} files; name a folder below it")
 
 
-def shortened(content: dict[str, Any]) -> dict[str, Any]:
+def shorten_report(content: dict[str, Any]) -> dict[str, Any]:
     """Returns a report with at most LONGEST_RESULT characters as JSON. Its longest lists lose their last entries; `leftOut` counts them.
 
     Raises ToolError if the report is too long without its lists, too.
 
-    >>> shortened({"findings": [1, 2]})
+    >>> shorten_report({"findings": [1, 2]})
     {'findings': [1, 2]}
     """
     excess = _length(content) - LONGEST_RESULT

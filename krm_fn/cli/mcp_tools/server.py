@@ -20,7 +20,7 @@ from mcp.server.stdio import stdio_server
 import krm_fn
 from krm_fn.base import escaping, report
 from krm_fn.cli.mcp_tools import graph_tools, reference_tools
-from krm_fn.cli.mcp_tools.allowed_paths import Root, ToolError
+from krm_fn.cli.mcp_tools.allowed_paths import AllowedRoot, ToolError
 from krm_fn.cli.mcp_tools.tool import Tool, ToolResult
 
 _INSTRUCTIONS = """\
@@ -35,26 +35,26 @@ TOOLS = {tool.name: tool for tool in (*graph_tools.TOOLS, *reference_tools.TOOLS
 
 def serve(folder: Path) -> None:
     """Serves until stdin ends. `folder` is the root: the tools read nothing outside of it."""
-    anyio.run(_serve, Root(folder.resolve()))
+    anyio.run(_serve, AllowedRoot(folder.resolve()))
 
 
-async def _serve(root: Root) -> None:
+async def _serve(root: AllowedRoot) -> None:
     logging.getLogger("mcp").setLevel(logging.ERROR)
     server = _server(root)
     async with stdio_server() as (received, sent):
         await server.run(received, sent, server.create_initialization_options())
 
 
-def _server(root: Root) -> Server[Any]:
+def _server(root: AllowedRoot) -> Server[Any]:
     """Returns the server. Calls of tools wait for each other, in the order in which they arrive; other requests are answered meanwhile."""
     turn = anyio.Lock()
 
     async def list_tools(_context: ServerRequestContext[Any], _parameters: types.PaginatedRequestParams | None) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=[*map(_described, TOOLS.values())])
+        return types.ListToolsResult(tools=[*map(_describe_tool, TOOLS.values())])
 
     async def call_tool(_context: ServerRequestContext[Any], parameters: types.CallToolRequestParams) -> types.CallToolResult:
         try:
-            tool, arguments = _checked(parameters.name, parameters.arguments or {})
+            tool, arguments = _check_call(parameters.name, parameters.arguments or {})
             async with turn:
                 return _result(await to_thread.run_sync(tool.call, root, arguments))
         except ToolError as problem:
@@ -63,11 +63,11 @@ def _server(root: Root) -> Server[Any]:
     return Server("krm-fn", version=krm_fn.__version__, instructions=_INSTRUCTIONS, on_list_tools=list_tools, on_call_tool=call_tool)
 
 
-def _described(tool: Tool) -> types.Tool:
+def _describe_tool(tool: Tool) -> types.Tool:
     return types.Tool(name=tool.name, title=tool.title, description=tool.description, input_schema=tool.schema(), annotations=_ANNOTATIONS)
 
 
-def _checked(name: str, arguments: dict[str, Any]) -> tuple[Tool, dict[str, Any]]:
+def _check_call(name: str, arguments: dict[str, Any]) -> tuple[Tool, dict[str, Any]]:
     """Returns a tool and its arguments. Raises ToolError for an unknown tool, and for arguments that do not match its schema."""
     tool = TOOLS.get(name)
     if tool is None:

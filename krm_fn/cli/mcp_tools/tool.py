@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from krm_fn.cli.mcp_tools import result_limits
-from krm_fn.cli.mcp_tools.allowed_paths import Root
+from krm_fn.cli.mcp_tools.allowed_paths import AllowedRoot
 
 Arguments = dict[str, Any]
 
@@ -45,7 +45,7 @@ class Tool(NamedTuple):
     title: str
     description: str
     properties: dict[str, Arguments]
-    call: Callable[[Root, Arguments], ToolResult]
+    call: Callable[[AllowedRoot, Arguments], ToolResult]
     required: tuple[str, ...] = ()
 
     def schema(self) -> dict[str, Any]:

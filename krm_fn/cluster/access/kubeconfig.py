@@ -67,7 +67,7 @@ def load(path: Path | None = None, context: str | None = None) -> Cluster:
 
     `context` is by default the current context. Of several files, the first that sets a value or a name wins.
     """
-    config = _merged(_files(path))
+    config = _merge_files(_files(path))
     name = context or config["current-context"]
     if not name:
         raise ClusterError(f"the kubeconfig has no current-context; pass --context with one of {_names(config['contexts'])}")
@@ -97,7 +97,7 @@ def _files(path: Path | None) -> list[Path]:
     return files
 
 
-def _merged(files: list[Path]) -> dict[str, Any]:
+def _merge_files(files: list[Path]) -> dict[str, Any]:
     """Merges files to the current context, and to each list as a mapping from names to pairs of an entry and the folder of its file."""
     merged: dict[str, Any] = {"current-context": ""} | {list_name: {} for list_name in LISTS}
     for file in files:

@@ -84,7 +84,7 @@ def validate(metadata: Fields, kind: str) -> Iterator[Rejection]:
     """Yields the rejections of the metadata of an object of a kind (ValidateObjectMeta). Paths begin at the metadata."""
     name, (is_valid, expected) = metadata.get("name") or "", form(kind)
     if not name:
-        yield rejections.required(("name",), "the name")
+        yield rejections.required_field(("name",), "the name")
     elif not is_valid(name):
         yield rejections.bad_name(name, ("name",), expected)
     yield from name_formats.validate_metadata(metadata.get("labels"), metadata.get("annotations"))
@@ -100,7 +100,7 @@ def _owners(owners: Sequence[Fields]) -> Iterator[Rejection]:
         version = owner.get("apiVersion") or ""
         for field in ("apiVersion", "kind", "name", "uid"):
             if not owner.get(field) or (field == "apiVersion" and version.endswith("/")):
-                yield rejections.required((*path, field))
+                yield rejections.required_field((*path, field))
         if (version, owner.get("kind")) == ("v1", "Event"):
             yield Rejection(codes.INVALID_OWNER_OR_FINALIZER, (*path, "kind"), "an Event cannot own an object; remove the owner")
         controllers += owner.get("controller") is True

@@ -34,7 +34,7 @@ class Rejection(NamedTuple):
         return self._replace(path=(*steps, *self.path))
 
 
-def required(path: Path, what: str = "the field") -> Rejection:
+def required_field(path: Path, what: str = "the field") -> Rejection:
     """Returns the rejection of an object without a field."""
     return Rejection(codes.MISSING_NATIVE_FIELD, path, f"{what} is required; write it")
 
@@ -70,7 +70,7 @@ def twice(value: Any, path: Path) -> Rejection:
     return Rejection(codes.DUPLICATE_NATIVE_ENTRY, path, f"{value} is listed twice; keep one entry")
 
 
-def malformed(value: str, path: Path, what: str) -> Rejection:
+def malformed_text(value: str, path: Path, what: str) -> Rejection:
     """Returns the rejection of a text that is not what the field needs. `what` is that, with its article."""
     return Rejection(codes.MALFORMED_NATIVE_VALUE, path, f"{value!r} is not {what}; write one")
 

@@ -41,10 +41,10 @@ _OUTSIDE_OF_PODS = frozenset(
 _SCALED = ("Deployment", "ReplicaSet", "StatefulSet")
 
 
-def joined(path: Path) -> str:
+def join_path(path: Path) -> str:
     """Returns a path as kustomize writes it: the entries of a list have no step of their own.
 
-    >>> joined(("spec", "volumes", 0, "secret", "secretName"))
+    >>> join_path(("spec", "volumes", 0, "secret", "secretName"))
     'spec/volumes/secret/secretName'
     """
     return "/".join(step.replace("/", "\\/") for step in path if isinstance(step, str) and step != EVERY)
@@ -54,9 +54,9 @@ def is_known(kind: Target, path: Path, target: Target) -> bool:
     """Returns true if kustomize knows that a field of a kind names an object of the kind `target`."""
     if target[1] in _SCALED and kind[1] == "HorizontalPodAutoscaler":
         return True
-    field = joined(path)
+    field = join_path(path)
     for template in name_fields.WORKLOADS.get(kind, ()):
-        spec = f"{joined(template.spec)}/"
+        spec = f"{join_path(template.spec)}/"
         if field.startswith(spec):
             return _is_known_in_pods(kind[1], field.removeprefix(spec))
     return f"{kind[1]} {field}" in _OUTSIDE_OF_PODS

@@ -42,7 +42,7 @@ def path_of(text: str) -> Path:
     return tuple(steps)
 
 
-def named(target: Target, *fields: str) -> tuple[NameField, ...]:
+def fields_of_kind(target: Target, *fields: str) -> tuple[NameField, ...]:
     """Returns fields that name an object of one kind."""
     return tuple(NameField(path_of(field), (target,)) for field in fields)
 
@@ -52,7 +52,7 @@ def with_keys(target: Target, key: str, *fields: str) -> tuple[NameField, ...]:
     return tuple(NameField(path_of(field), (target,), keys=(path_of(key),)) for field in fields)
 
 
-def typed(targets: tuple[Target, ...], *fields: str) -> tuple[NameField, ...]:
+def fields_of_kinds(targets: tuple[Target, ...], *fields: str) -> tuple[NameField, ...]:
     """Returns fields that name an object of one of several kinds."""
     return tuple(NameField(path_of(field), targets, is_typed=True) for field in fields)
 
@@ -112,14 +112,14 @@ OF_VARIABLES = (
 )
 OF_CONTAINERS = (
     *below("env[]", OF_VARIABLES),
-    *named(SECRET, "envFrom[].secretRef.name"),
-    *named(CONFIG_MAP, "envFrom[].configMapRef.name"),
+    *fields_of_kind(SECRET, "envFrom[].secretRef.name"),
+    *fields_of_kind(CONFIG_MAP, "envFrom[].configMapRef.name"),
 )
 OF_CLAIM_SPECS = (
-    *named(STORAGE_CLASS, "storageClassName"),
-    *named(ATTRIBUTES_CLASS, "volumeAttributesClassName"),
-    *named(VOLUME, "volumeName"),
-    *typed((CLAIM, ("snapshot.storage.k8s.io", "VolumeSnapshot")), "dataSource.name", "dataSourceRef.name"),
+    *fields_of_kind(STORAGE_CLASS, "storageClassName"),
+    *fields_of_kind(ATTRIBUTES_CLASS, "volumeAttributesClassName"),
+    *fields_of_kind(VOLUME, "volumeName"),
+    *fields_of_kinds((CLAIM, ("snapshot.storage.k8s.io", "VolumeSnapshot")), "dataSource.name", "dataSourceRef.name"),
 )
 _STORAGE = ("cephfs", "cinder", "flexVolume", "iscsi", "rbd", "scaleIO", "storageos")
 """Sources of volumes with a field `secretRef`."""
@@ -127,107 +127,113 @@ OF_PODS = (
     *below("initContainers[]", OF_CONTAINERS),
     *below("containers[]", OF_CONTAINERS),
     *below("ephemeralContainers[]", OF_CONTAINERS),
-    *named(CLAIM, "volumes[].persistentVolumeClaim.claimName"),
+    *fields_of_kind(CLAIM, "volumes[].persistentVolumeClaim.claimName"),
     *with_keys(SECRET, "items[].key", "volumes[].secret.secretName"),
     *with_keys(CONFIG_MAP, "items[].key", "volumes[].configMap.name"),
     *with_keys(SECRET, "items[].key", "volumes[].projected.sources[].secret.name"),
     *with_keys(CONFIG_MAP, "items[].key", "volumes[].projected.sources[].configMap.name"),
-    *named(("certificates.k8s.io", "ClusterTrustBundle"), "volumes[].projected.sources[].clusterTrustBundle.name"),
-    *named(SECRET, "volumes[].csi.nodePublishSecretRef.name", "volumes[].azureFile.secretName"),
-    *named(SECRET, *(f"volumes[].{source}.secretRef.name" for source in _STORAGE)),
-    *named(("secrets-store.csi.x-k8s.io", "SecretProviderClass"), "volumes[].csi.volumeAttributes.secretProviderClass"),
+    *fields_of_kind(("certificates.k8s.io", "ClusterTrustBundle"), "volumes[].projected.sources[].clusterTrustBundle.name"),
+    *fields_of_kind(SECRET, "volumes[].csi.nodePublishSecretRef.name", "volumes[].azureFile.secretName"),
+    *fields_of_kind(SECRET, *(f"volumes[].{source}.secretRef.name" for source in _STORAGE)),
+    *fields_of_kind(("secrets-store.csi.x-k8s.io", "SecretProviderClass"), "volumes[].csi.volumeAttributes.secretProviderClass"),
     *below("volumes[].ephemeral.volumeClaimTemplate.spec", OF_CLAIM_SPECS),
-    *named(SECRET, "imagePullSecrets[].name"),
-    *named(ACCOUNT, "serviceAccountName"),
-    *named(PRIORITY_CLASS, "priorityClassName"),
-    *named(RUNTIME_CLASS, "runtimeClassName"),
-    *named(RESOURCE_CLAIM, "resourceClaims[].resourceClaimName"),
-    *named(RESOURCE_CLAIM_TEMPLATE, "resourceClaims[].resourceClaimTemplateName"),
-    *named(("scheduling.k8s.io", "PodGroup"), "schedulingGroup.podGroupName"),
+    *fields_of_kind(SECRET, "imagePullSecrets[].name"),
+    *fields_of_kind(ACCOUNT, "serviceAccountName"),
+    *fields_of_kind(PRIORITY_CLASS, "priorityClassName"),
+    *fields_of_kind(RUNTIME_CLASS, "runtimeClassName"),
+    *fields_of_kind(RESOURCE_CLAIM, "resourceClaims[].resourceClaimName"),
+    *fields_of_kind(RESOURCE_CLAIM_TEMPLATE, "resourceClaims[].resourceClaimTemplateName"),
+    *fields_of_kind(("scheduling.k8s.io", "PodGroup"), "schedulingGroup.podGroupName"),
 )
 
-_DEVICES = named(
+_DEVICES = fields_of_kind(
     DEVICE_CLASS,
     *(f"devices.requests[].{holder}deviceClassName" for holder in ("exactly.", "firstAvailable[].", "")),  # the last one in v1beta1
 )
 _TLS = (
-    *named(SECRET, "ca.secret.name", "cert.secret.name", "keySecret.name"),
-    *named(CONFIG_MAP, "ca.configMap.name", "cert.configMap.name"),
+    *fields_of_kind(SECRET, "ca.secret.name", "cert.secret.name", "keySecret.name"),
+    *fields_of_kind(CONFIG_MAP, "ca.configMap.name", "cert.configMap.name"),
 )
 _ENDPOINT = (
-    *named(SECRET, "basicAuth.username.name", "basicAuth.password.name", "bearerTokenSecret.name", "authorization.credentials.name"),
-    *named(SECRET, "oauth2.clientId.secret.name", "oauth2.clientSecret.name"),
-    *named(CONFIG_MAP, "oauth2.clientId.configMap.name"),
+    *fields_of_kind(
+        SECRET, "basicAuth.username.name", "basicAuth.password.name", "bearerTokenSecret.name", "authorization.credentials.name"
+    ),
+    *fields_of_kind(SECRET, "oauth2.clientId.secret.name", "oauth2.clientSecret.name"),
+    *fields_of_kind(CONFIG_MAP, "oauth2.clientId.configMap.name"),
     *below("tlsConfig", _TLS),
 )
 _ROUTE = (
-    *typed((GATEWAY, SERVICE), "spec.parentRefs[].name"),
-    *typed((SERVICE, POOL, OLD_POOL), "spec.rules[].backendRefs[].name", "spec.rules[].filters[].requestMirror.backendRef.name"),
+    *fields_of_kinds((GATEWAY, SERVICE), "spec.parentRefs[].name"),
+    *fields_of_kinds((SERVICE, POOL, OLD_POOL), "spec.rules[].backendRefs[].name", "spec.rules[].filters[].requestMirror.backendRef.name"),
 )
-_SUBJECTS = typed((ACCOUNT,), "subjects[].name")
-_WEBHOOK = named(SERVICE, "webhooks[].clientConfig.service.name")
+_SUBJECTS = fields_of_kinds((ACCOUNT,), "subjects[].name")
+_WEBHOOK = fields_of_kind(SERVICE, "webhooks[].clientConfig.service.name")
 _CSI_SECRETS = ("controllerExpand", "controllerPublish", "nodeExpand", "nodePublish", "nodeStage")
 
 BY_KIND: dict[Target, tuple[NameField, ...]] = {
     ("", "PersistentVolume"): (
-        *typed((CLAIM,), "spec.claimRef.name"),
-        *named(STORAGE_CLASS, "spec.storageClassName"),
-        *named(ATTRIBUTES_CLASS, "spec.volumeAttributesClassName"),
-        *named(SECRET, *(f"spec.csi.{use}SecretRef.name" for use in _CSI_SECRETS), "spec.azureFile.secretName"),
-        *named(SECRET, *(f"spec.{source}.secretRef.name" for source in _STORAGE)),
+        *fields_of_kinds((CLAIM,), "spec.claimRef.name"),
+        *fields_of_kind(STORAGE_CLASS, "spec.storageClassName"),
+        *fields_of_kind(ATTRIBUTES_CLASS, "spec.volumeAttributesClassName"),
+        *fields_of_kind(SECRET, *(f"spec.csi.{use}SecretRef.name" for use in _CSI_SECRETS), "spec.azureFile.secretName"),
+        *fields_of_kind(SECRET, *(f"spec.{source}.secretRef.name" for source in _STORAGE)),
     ),
     CLAIM: below("spec", OF_CLAIM_SPECS),
-    ACCOUNT: named(SECRET, "secrets[].name", "imagePullSecrets[].name"),
-    ("apiregistration.k8s.io", "APIService"): named(SERVICE, "spec.service.name"),
+    ACCOUNT: fields_of_kind(SECRET, "secrets[].name", "imagePullSecrets[].name"),
+    ("apiregistration.k8s.io", "APIService"): fields_of_kind(SERVICE, "spec.service.name"),
     ("admissionregistration.k8s.io", "MutatingWebhookConfiguration"): _WEBHOOK,
     ("admissionregistration.k8s.io", "ValidatingWebhookConfiguration"): _WEBHOOK,
-    STATEFUL_SET: (*named(SERVICE, "spec.serviceName"), *below("spec.volumeClaimTemplates[].spec", OF_CLAIM_SPECS)),
+    STATEFUL_SET: (*fields_of_kind(SERVICE, "spec.serviceName"), *below("spec.volumeClaimTemplates[].spec", OF_CLAIM_SPECS)),
     ("autoscaling", "HorizontalPodAutoscaler"): (
-        *typed(SCALED, "spec.scaleTargetRef.name"),
-        *typed((SERVICE,), "spec.metrics[].object.describedObject.name"),
+        *fields_of_kinds(SCALED, "spec.scaleTargetRef.name"),
+        *fields_of_kinds((SERVICE,), "spec.metrics[].object.describedObject.name"),
     ),
     ("networking.k8s.io", "Ingress"): (
-        *named(INGRESS_CLASS, "spec.ingressClassName"),
-        *named(SECRET, "spec.tls[].secretName"),
-        *named(SERVICE, "spec.defaultBackend.service.name", "spec.rules[].http.paths[].backend.service.name"),
-        *typed((), "spec.defaultBackend.resource.name", "spec.rules[].http.paths[].backend.resource.name"),
+        *fields_of_kind(INGRESS_CLASS, "spec.ingressClassName"),
+        *fields_of_kind(SECRET, "spec.tls[].secretName"),
+        *fields_of_kind(SERVICE, "spec.defaultBackend.service.name", "spec.rules[].http.paths[].backend.service.name"),
+        *fields_of_kinds((), "spec.defaultBackend.resource.name", "spec.rules[].http.paths[].backend.resource.name"),
     ),
-    INGRESS_CLASS: typed((), "spec.parameters.name"),
-    ("rbac.authorization.k8s.io", "RoleBinding"): (*typed((ROLE, CLUSTER_ROLE), "roleRef.name"), *_SUBJECTS),
-    ("rbac.authorization.k8s.io", "ClusterRoleBinding"): (*typed((CLUSTER_ROLE,), "roleRef.name"), *_SUBJECTS),
+    INGRESS_CLASS: fields_of_kinds((), "spec.parameters.name"),
+    ("rbac.authorization.k8s.io", "RoleBinding"): (*fields_of_kinds((ROLE, CLUSTER_ROLE), "roleRef.name"), *_SUBJECTS),
+    ("rbac.authorization.k8s.io", "ClusterRoleBinding"): (*fields_of_kinds((CLUSTER_ROLE,), "roleRef.name"), *_SUBJECTS),
     RESOURCE_CLAIM: below("spec", _DEVICES),
     RESOURCE_CLAIM_TEMPLATE: below("spec.spec", _DEVICES),
     ("grove.io", "PodCliqueSet"): (
-        *named(PRIORITY_CLASS, "spec.template.priorityClassName"),
+        *fields_of_kind(PRIORITY_CLASS, "spec.template.priorityClassName"),
         *below("spec.template.resourceClaimTemplates[].templateSpec.spec", _DEVICES),
     ),
     ("keda.sh", "ScaledObject"): (
-        *typed(SCALED, "spec.scaleTargetRef.name"),
-        *typed(TRIGGERS, "spec.triggers[].authenticationRef.name"),
+        *fields_of_kinds(SCALED, "spec.scaleTargetRef.name"),
+        *fields_of_kinds(TRIGGERS, "spec.triggers[].authenticationRef.name"),
     ),
     ("keda.sh", "ScaledJob"): (
-        *typed(TRIGGERS, "spec.triggers[].authenticationRef.name"),
+        *fields_of_kinds(TRIGGERS, "spec.triggers[].authenticationRef.name"),
         *below("spec.jobTargetRef.template.spec", OF_PODS),
     ),
-    **dict.fromkeys(TRIGGERS, (*named(SECRET, "spec.secretTargetRef[].name"), *named(CONFIG_MAP, "spec.configMapTargetRef[].name"))),
+    **dict.fromkeys(
+        TRIGGERS, (*fields_of_kind(SECRET, "spec.secretTargetRef[].name"), *fields_of_kind(CONFIG_MAP, "spec.configMapTargetRef[].name"))
+    ),
     ("gateway.networking.k8s.io", "HTTPRoute"): _ROUTE,
     ("gateway.networking.k8s.io", "GRPCRoute"): _ROUTE,
     GATEWAY: (
-        *named(("gateway.networking.k8s.io", "GatewayClass"), "spec.gatewayClassName"),
-        *typed((SECRET,), "spec.listeners[].tls.certificateRefs[].name"),
+        *fields_of_kind(("gateway.networking.k8s.io", "GatewayClass"), "spec.gatewayClassName"),
+        *fields_of_kinds((SECRET,), "spec.listeners[].tls.certificateRefs[].name"),
     ),
-    POOL: typed((SERVICE,), "spec.endpointPickerRef.name"),
-    OLD_POOL: typed((SERVICE,), "spec.extensionRef.name"),
-    ("inference.networking.x-k8s.io", "InferenceModel"): typed((OLD_POOL,), "spec.poolRef.name"),
-    ("inference.networking.x-k8s.io", "InferenceObjective"): typed((POOL,), "spec.poolRef.name"),
+    POOL: fields_of_kinds((SERVICE,), "spec.endpointPickerRef.name"),
+    OLD_POOL: fields_of_kinds((SERVICE,), "spec.extensionRef.name"),
+    ("inference.networking.x-k8s.io", "InferenceModel"): fields_of_kinds((OLD_POOL,), "spec.poolRef.name"),
+    ("inference.networking.x-k8s.io", "InferenceObjective"): fields_of_kinds((POOL,), "spec.poolRef.name"),
     ("monitoring.coreos.com", "PodMonitor"): below("spec.podMetricsEndpoints[]", _ENDPOINT),
     ("monitoring.coreos.com", "ServiceMonitor"): below("spec.endpoints[]", _ENDPOINT),
     ("networking.istio.io", "VirtualService"): (
-        *named(SERVICE, *(f"spec.{protocol}[].route[].destination.host" for protocol in ("http", "tcp", "tls")), "spec.http[].mirror.host"),
-        *named(ISTIO_GATEWAY, "spec.gateways[]"),
+        *fields_of_kind(
+            SERVICE, *(f"spec.{protocol}[].route[].destination.host" for protocol in ("http", "tcp", "tls")), "spec.http[].mirror.host"
+        ),
+        *fields_of_kind(ISTIO_GATEWAY, "spec.gateways[]"),
     ),
-    ("networking.istio.io", "DestinationRule"): named(SERVICE, "spec.host"),
-    ISTIO_GATEWAY: named(SECRET, "spec.servers[].tls.credentialName"),
+    ("networking.istio.io", "DestinationRule"): fields_of_kind(SERVICE, "spec.host"),
+    ISTIO_GATEWAY: fields_of_kind(SECRET, "spec.servers[].tls.credentialName"),
 }
 """The fields outside of pods, by group and kind."""
 

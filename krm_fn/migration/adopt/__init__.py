@@ -47,21 +47,21 @@ class Adoption(NamedTuple):
 def adopt(resources: Sequence[Resource]) -> Adoption:
     """Adopts an exported namespace. Never raises for the content of the export; each difference between pods is an error finding."""
     exported = exported_objects.with_worker_hashes(exported_objects.with_origins(exported_objects.read(resources)))
-    if results.failed(exported.results):
+    if results.has_errors(exported.results):
         return Adoption({}, "", None, exported.results, is_steady=_is_steady(exported.results))
     inferred = inferred_settings.settings(exported)
     exported = observed_hashes.without(_leaner(exported, inferred.spec), inferred.spec)
-    rendered = inferred_settings.rendered(inferred.spec, exported)
+    rendered = inferred_settings.render_with_settings(inferred.spec, exported)
     verified = verification.verify(rendered.resources, exported)
     written = [*exported.written, *exported.accounts]
     findings = [
         *exported.results,
         *adopt_findings.foreign(rendered.resources, exported),
         *inferred.results,
-        *(finding for _, finding in unfinished_updates.unobserved(exported.exported)),
-        *unfinished_updates.unsettled(resource for resource in exported.live if exported.runs(resource)),
+        *(finding for _, finding in unfinished_updates.warn_of_unobserved(exported.exported)),
+        *unfinished_updates.warn_of_unsettled(resource for resource in exported.live if exported.runs(resource)),
         *rendered.results,
-        *adopt_findings.of(verified, exported, complete=not results.failed(rendered.results)),
+        *adopt_findings.of(verified, exported, complete=not results.has_errors(rendered.results)),
     ]
     files = migration_files.resources(written, inferred.spec)
     part = NamespacePart(exported, inferred.spec)

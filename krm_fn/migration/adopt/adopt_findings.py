@@ -85,7 +85,7 @@ def summary(verification: Verification) -> str:
 def _different(difference: TemplateDifference, rollout: Collection[ComparedField]) -> Result:
     """One finding for a template, because one restart is the price of all its fields. `rollout` are those that other pods have already."""
     fields = difference.fields
-    differences = "; ".join(_described(field) for field in fields[:_MOST])
+    differences = "; ".join(_describe_field(field) for field in fields[:_MOST])
     more = f"; and {len(fields) - _MOST} more" if len(fields) > _MOST else ""
     fixes = " ".join(dict.fromkeys(f"{_ROLLOUT if field in rollout else _fix(field)}." for field in fields[:_MOST])).removesuffix(".")
     return results.error(codes.PODS_WOULD_RESTART, f"these pods would restart, because {differences}{more}; {fixes}", _ref(difference))
@@ -119,7 +119,7 @@ def _paths(paths: tuple[Path, ...]) -> str:
     return ", ".join(".".join(str(step) for step in path) for path in paths[:_MOST])
 
 
-def _described(field: ComparedField) -> str:
+def _describe_field(field: ComparedField) -> str:
     if field.is_order:
         return f"{field.path} have another order"
     if not field.live:

@@ -90,7 +90,7 @@ def _rows(namespaces: dict[str, Adoption]) -> Iterator[str]:
             yield f"| `{name}` | | | | the export cannot be used |"
             continue
         graphs = ", ".join(resource["metadata"]["name"] for resource in part.exported.written if resource["kind"] != dynamo_api.MODEL)
-        outcome = "no restart" if verification.keeps_all and not results.failed(adoption.results) else "**pods would restart**"
+        outcome = "no restart" if verification.keeps_all and not results.has_errors(adoption.results) else "**pods would restart**"
         yield f"| `{name}` | {graphs} | {verification.total} | {verification.same} | {outcome} |"
 
 

@@ -67,7 +67,7 @@ def without_operators(exported: Iterable[Resource]) -> list[Resource]:
     return [resource for resource in exported if not is_operator(resource) and resource.get("kind") != _FILE]
 
 
-def declared(exported: Iterable[Resource], namespace: str) -> dict[str, Any]:
+def declared_spec(exported: Iterable[Resource], namespace: str) -> dict[str, Any]:
     """Returns the `spec` of a DynamoRender with the declared settings of the operator of a namespace.
 
     Empty if the export does not have exactly one operator that watches the namespace.

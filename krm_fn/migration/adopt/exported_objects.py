@@ -64,8 +64,8 @@ def read(values: Sequence[Any]) -> ExportedObjects:
     """Sorts the values of an export. Never raises; a finding reports what makes an export unusable."""
     read_export = cluster_export.read(values)
     export = read_export._replace(objects=declared_settings.without_operators(read_export.objects))
-    written = [_in_live_order(server_fields.written(resource), export.objects) for resource in export.objects if is_written(resource)]
-    accounts = [server_fields.written(resource) for resource in export.objects if _is_default_account(resource)]
+    written = [_in_live_order(server_fields.as_written(resource), export.objects) for resource in export.objects if is_written(resource)]
+    accounts = [server_fields.as_written(resource) for resource in export.objects if _is_default_account(resource)]
     live = [resource for resource in export.objects if not dynamo_api.is_dynamo(resource)]
     findings = export.results
     if not findings:
@@ -75,7 +75,7 @@ def read(values: Sequence[Any]) -> ExportedObjects:
             *_check_names([*written, *accounts]),
         ]
     namespace = next(iter(export.namespaces), "")
-    declared = declared_settings.declared(read_export.objects, namespace)
+    declared = declared_settings.declared_spec(read_export.objects, namespace)
     return ExportedObjects(namespace, export.objects, written, accounts, live, findings, declared)
 
 
@@ -165,7 +165,7 @@ def _in_live_order(graph: Resource, live: Iterable[Resource]) -> Resource:
     return {**graph, "spec": {**graph["spec"], "services": {name: services[name] for name in names}}}
 
 
-def annotated(resource: Resource, annotations: Labels) -> Resource:
+def add_annotations(resource: Resource, annotations: Labels) -> Resource:
     """Returns the resource with further annotations."""
     metadata = resource["metadata"]
     return {**resource, "metadata": {**metadata, "annotations": {**labels.annotations(resource), **annotations}}}
@@ -192,7 +192,7 @@ def _with_origin(resource: Resource, exported: ExportedObjects) -> Resource:
     of_graph = exported._replace(written=[resource])
     pod_templates = templates_of(filter(of_graph.runs, exported.live), exported.namespace).values()
     origins = {text(template.annotations.get(labels.ORIGIN_VERSION)) for template in pod_templates}
-    return annotated(resource, {labels.ORIGIN_VERSION: origins.pop()}) if len(origins) == 1 and origins != {""} else resource
+    return add_annotations(resource, {labels.ORIGIN_VERSION: origins.pop()}) if len(origins) == 1 and origins != {""} else resource
 
 
 def with_worker_hashes(exported: ExportedObjects) -> ExportedObjects:
@@ -230,12 +230,12 @@ def _with_worker_hash(graph: Resource, worker_hash: str) -> Resource:
     annotations = {key: value for key, value in labels.annotations(graph).items() if key != labels.WORKER_HASH_V1}
     without_older = {**graph, "metadata": {**graph["metadata"], "annotations": annotations}}
     key = labels.WORKER_HASH_V1 if worker_hash in _hashes_of_version_1(graph) else labels.WORKER_HASH_V2
-    return annotated(without_older, {key: worker_hash})
+    return add_annotations(without_older, {key: worker_hash})
 
 
 def _hashes_of_version_1(graph: Resource) -> set[str]:
     """The hashes of version 1 of a graph: one for each release with this version; empty if the graph is not valid."""
-    if results.failed([*schema_check.resource(graph, unknown="warning")]):
+    if results.has_errors([*schema_check.resource(graph, unknown="warning")]):
         return set()
     hashing = [release for release in release_choice.every_release() if release.hashes_v1alpha1]
     return {v1_worker_hash.worker_hash(invalid_fields.without_nulls(graph), release) for release in hashing}

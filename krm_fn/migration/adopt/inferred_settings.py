@@ -99,7 +99,7 @@ def _guesses(exported: ExportedObjects, releases: Sequence[str], scored: Callabl
     """Yields the settings of each release and discovery, and ends with a likely release without a difference: nothing is better."""
     orchestrator = _orchestrator(exported)
     for release, discovery in product(releases, _DISCOVERY):
-        guess = _completed({"orchestrator": orchestrator, "behaviour": release, "discoveryBackend": discovery}, exported)
+        guess = _complete_settings({"orchestrator": orchestrator, "behaviour": release, "discoveryBackend": discovery}, exported)
         yield guess
         if release == releases[0] and not any(scored(guess.spec)):
             return
@@ -116,13 +116,13 @@ def _scorer(exported: ExportedObjects) -> Callable[[Spec], Score]:
     """A function that scores settings, equal ones only once."""
     known: dict[str, Score] = {}
 
-    def scored(spec: Spec) -> Score:
+    def score_once(spec: Spec) -> Score:
         key = json.dumps(spec, sort_keys=True)
         if key not in known:
             known[key] = score(spec, exported)
         return known[key]
 
-    return scored
+    return score_once
 
 
 def _best(guesses: Sequence[InferredSettings], scored: Callable[[Spec], Score]) -> InferredSettings:
@@ -137,7 +137,7 @@ def _best(guesses: Sequence[InferredSettings], scored: Callable[[Spec], Score]) 
     return guesses[order.index(min(order))]
 
 
-def rendered(spec: Spec, exported: ExportedObjects) -> expand.Expansion:
+def render_with_settings(spec: Spec, exported: ExportedObjects) -> expand.Expansion:
     """Expands the written resources with some settings."""
     return expand.expand([*exported.written, *exported.accounts], migration_files.settings(spec))
 
@@ -170,12 +170,12 @@ class Score(NamedTuple):
 
 def score(spec: Spec, exported: ExportedObjects) -> Score:
     """Compares a render with the live pods. Without any pod template on either side, nothing is known, and the number is infinite."""
-    expansion = rendered(spec, exported)
+    expansion = render_with_settings(spec, exported)
     counts = verification.counts(expansion.resources, exported)
     return Score(counts.different if counts.total else inf, len(results.errors_of(expansion.results)), counts.fields)
 
 
-def _completed(shape: Spec, exported: ExportedObjects) -> InferredSettings:
+def _complete_settings(shape: Spec, exported: ExportedObjects) -> InferredSettings:
     """Adds to the settings of one shape those that live objects show."""
     live = {identity.key(item, exported.namespace): item for item in exported.live}
     grove = {
@@ -183,10 +183,10 @@ def _completed(shape: Spec, exported: ExportedObjects) -> InferredSettings:
         "topologyAwareScheduling": observed_settings.topology_aware_scheduling(exported.live),
     }
     spec = {**shape, **({"grove": {key: value for key, value in grove.items() if value}} if any(grove.values()) else {})}
-    resources = rendered(observed_settings.with_markers(spec), exported).resources
+    resources = render_with_settings(observed_settings.with_markers(spec), exported).resources
     if schedulers := _schedulers(resources, exported):
         spec = {**spec, "grove": {**spec.get("grove", {}), **schedulers}}
-        resources = rendered(observed_settings.with_markers(spec), exported).resources
+        resources = render_with_settings(observed_settings.with_markers(spec), exported).resources
     findings: list[Result] = []
     observed = observed_settings.observed_values(resources, live)
     for setting in observed_settings.SETTINGS:
@@ -217,7 +217,7 @@ def _with_istio(spec: Spec, resources: Sequence[Resource], exported: ExportedObj
         spec = observed_settings.with_setting(spec, ("ingress", "istioGateway"), gateway)
     if not any(resource["kind"] == "DestinationRule" for resource in exported.live):
         return spec  # without a render
-    with_mesh = rendered({**spec, "serviceMesh": {"enabled": True}}, exported).resources
+    with_mesh = render_with_settings({**spec, "serviceMesh": {"enabled": True}}, exported).resources
     mesh = observed_settings.service_mesh(with_mesh, live)
     return {**spec, "serviceMesh": mesh} if mesh else spec
 
@@ -227,7 +227,7 @@ def _pull_secrets(spec: Spec, exported: ExportedObjects) -> list[dict[str, str]]
     actual = templates_of(exported.live, exported.namespace)
     if not any(_secrets(template.spec) for template in actual.values()):
         return []  # without a render
-    desired = templates_of(rendered(spec, exported).resources, exported.namespace)
+    desired = templates_of(render_with_settings(spec, exported).resources, exported.namespace)
     names: dict[tuple[str, str], None] = {}
     for key in sorted(desired.keys() & actual.keys()):
         known = _secrets(desired[key].spec)
@@ -260,7 +260,7 @@ def _with_worker_hash(spec: Spec, exported: ExportedObjects, scored: Callable[[S
 
 def _templates(spec: Spec, exported: ExportedObjects) -> tuple[Any, int]:
     """The pod templates of a render, and the number of its errors."""
-    expansion = rendered(spec, exported)
+    expansion = render_with_settings(spec, exported)
     return templates_of(expansion.resources, exported.namespace), len(results.errors_of(expansion.results))
 
 

@@ -145,7 +145,7 @@ def resources(written: Sequence[Resource], spec: Mapping[str, Any]) -> dict[str,
     files = {file_name(resource): resource for resource in written}
     return {
         **files,
-        CONFIGURATION: exported_objects.annotated(configuration(spec), {labels.FUNCTION: _PROGRAM}),
+        CONFIGURATION: exported_objects.add_annotations(configuration(spec), {labels.FUNCTION: _PROGRAM}),
         KUSTOMIZATION: {
             "apiVersion": "kustomize.config.k8s.io/v1beta1",
             "kind": "Kustomization",
@@ -175,7 +175,7 @@ def steps(parts: Sequence[NamespacePart], leftovers: Sequence[ObjectKey] = ()) -
     one = parts[0].exported.namespace if len(parts) == 1 and not parts[0].folder else ""
     compare = _lines(_compare(part) for part in parts)
     roles = {value: None for part in parts for key, value in (part.spec.get("rbac") or {}).items() if key.endswith("Role")}
-    components = _lines(_component(component, part) for part in parts for component in _written(part, dynamo_api.COMPONENT))
+    components = _lines(_component(component, part) for part in parts for component in _written_of_kind(part, dynamo_api.COMPONENT))
     return _STEPS.format(
         title=f"the namespace {one}" if one else f"{len(parts)} namespaces",
         pods=_PODS.format(namespace=one, label=labels.GRAPH) if one else _ALL_PODS.format(label=labels.GRAPH),
@@ -195,7 +195,7 @@ def _lines(commands: Iterable[str]) -> str:
     return "\n".join(filter(None, commands)) or _NO_GRAPH
 
 
-def _written(part: NamespacePart, kind: str) -> list[Resource]:
+def _written_of_kind(part: NamespacePart, kind: str) -> list[Resource]:
     return [resource for resource in part.exported.written if resource["kind"] == kind]
 
 
@@ -208,7 +208,7 @@ def _compare(part: NamespacePart) -> str:
     """The commands that render the graphs of a namespace, and the one that compares all of them."""
     renders = [
         f"krm-fn render {_inputs(graph, part)} --config {part.folder}{CONFIGURATION} > {_objects(graph, part)}"
-        for graph in _written(part, dynamo_api.GRAPH)
+        for graph in _written_of_kind(part, dynamo_api.GRAPH)
     ]
     return "\n".join([*renders, _migration("compare", part)]) if renders else ""
 
@@ -218,7 +218,7 @@ def _objects(graph: Resource, part: NamespacePart) -> str:
 
 
 def _migration(command: str, part: NamespacePart) -> str:
-    files = [_objects(graph, part) for graph in _written(part, dynamo_api.GRAPH)]
+    files = [_objects(graph, part) for graph in _written_of_kind(part, dynamo_api.GRAPH)]
     return f"krm-fn adopt {command} {' '.join(files)}" if files else ""
 
 

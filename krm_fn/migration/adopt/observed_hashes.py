@@ -19,16 +19,16 @@ from krm_fn.render import dynamo_api, labels
 
 def without(exported: ExportedObjects, spec: Mapping[str, Any]) -> ExportedObjects:
     """Returns the export with the annotation `config.dynamo.krm-fn.io/workerHash: none` on graphs whose pods then differ less."""
-    written = [_annotated(resource, exported, spec) for resource in exported.written]
+    written = [_annotate_hash(resource, exported, spec) for resource in exported.written]
     changed = [graph for graph, before in zip(written, exported.written, strict=True) if graph is not before]
     return exported._replace(written=written, results=[*exported.results, *map(_without_hash, changed)])
 
 
-def _annotated(resource: Resource, exported: ExportedObjects, spec: Mapping[str, Any]) -> Resource:
+def _annotate_hash(resource: Resource, exported: ExportedObjects, spec: Mapping[str, Any]) -> Resource:
     """The graph with the annotation, if fewer fields of its pods differ then."""
     if resource["kind"] != dynamo_api.GRAPH:
         return resource
-    plain = exported_objects.annotated(resource, {labels.WORKER_HASH_SETTING: "none"})
+    plain = exported_objects.add_annotations(resource, {labels.WORKER_HASH_SETTING: "none"})
     scores: Iterator[Any] = (inferred_settings.score(dict(spec), exported._replace(written=[graph])) for graph in (resource, plain))
     current = next(scores)
     return plain if any(current) and next(scores) < current else resource

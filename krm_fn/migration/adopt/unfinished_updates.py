@@ -45,7 +45,7 @@ def in_progress(difference: TemplateDifference, exported: ExportedObjects) -> li
         return []
     templates = templates_of(exported.live, exported.namespace).values()
     values = {value for template in templates if template.labels.get(labels.GRAPH) == graph for value in _values(template)}
-    return [field for field in fields if _rendered(field) <= values]
+    return [field for field in fields if _rendered_values(field) <= values]
 
 
 def _values(template: Template) -> Iterator[tuple[str, str]]:
@@ -58,7 +58,7 @@ def _values(template: Template) -> Iterator[tuple[str, str]]:
                 yield _VARIABLES[name_of(variable)], text(variable.get("value"))
 
 
-def _rendered(field: ComparedField) -> set[tuple[str, str]]:
+def _rendered_values(field: ComparedField) -> set[tuple[str, str]]:
     """The setting of a field with its rendered values."""
     value = json.loads(field.rendered)
     entries = value if isinstance(value, list) else [value]
@@ -66,14 +66,14 @@ def _rendered(field: ComparedField) -> set[tuple[str, str]]:
     return {(setting(field), text(entry.get(key)) if isinstance(entry, dict) else str(entry)) for entry in entries}
 
 
-def unsettled(live: Iterable[Resource]) -> Iterator[Result]:
+def warn_of_unsettled(live: Iterable[Resource]) -> Iterator[Result]:
     """Warns of each workload whose status shows an update that has not ended. A workload without a status is skipped."""
     for workload in filter(workloads.is_workload, live):
         if problem := _problem(workload):
             yield results.warning(codes.WORKLOAD_BEING_UPDATED, f"{problem}; {_WAIT}", results.ref(workload))
 
 
-def unobserved(resources: Iterable[Resource]) -> Iterator[tuple[Resource, Result]]:
+def warn_of_unobserved(resources: Iterable[Resource]) -> Iterator[tuple[Resource, Result]]:
     """Yields each Dynamo resource whose last change the operator has not acted on, with a warning that says so.
 
     Sources: `metadata.generation`, which an API server raises with each change of a spec, and `status.observedGeneration`.

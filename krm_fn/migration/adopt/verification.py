@@ -203,4 +203,4 @@ def _value(template: Any, path: Path, stored_value: Any, secrets: Sequence[Path]
     if stored_value is None:
         return ""
     written = paths.at(template, path)
-    return json.dumps(secret_values.shown(stored_value if written is None else written, path, secrets))
+    return json.dumps(secret_values.hide_secrets(stored_value if written is None else written, path, secrets))

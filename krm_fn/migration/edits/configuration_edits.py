@@ -33,7 +33,7 @@ def edits(source: Source, step: UpgradeStep) -> Iterator[ConfigurationEdit]:
     """Yields the edits of the configurations that a Kustomization or a Kptfile contains. `source` is the document as it is in its file."""
     for path, written in paths.find(source.value, _PACKAGE_FUNCTIONS) if source.address.kind == KPTFILE else ():
         config, _ = function_config.read({"apiVersion": "v1", "kind": "ConfigMap", "data": {"behaviour": written}})
-        new = resource_edits.configured(config, step).behaviour
+        new = resource_edits.settings_after(config, step).behaviour
         if new != config.behaviour:
             edit = FieldEdit(path, written, new, "release")
             yield ConfigurationEdit(edit, (DocumentEdit(source, (*source.at, *path), new),))

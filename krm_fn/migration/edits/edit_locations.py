@@ -20,7 +20,7 @@ from krm_fn.migration.upgrade.field_edits import FieldEdit
 from krm_fn.repository import kustomizations
 from krm_fn.repository.files import selection, text_edits
 from krm_fn.repository.files.reading import Source
-from krm_fn.repository.roots import Roots
+from krm_fn.repository.roots import TreeRoots
 from krm_fn.repository.tree import Tree, entries, text_of
 from krm_fn.review.inputs import Inputs
 
@@ -53,7 +53,7 @@ def is_given(file: str, given: Inputs) -> bool:
 class BuildDocuments:
     """The documents of the files that are built together, by the file of any of them."""
 
-    def __init__(self, tree: Tree, listing: Roots) -> None:
+    def __init__(self, tree: Tree, listing: TreeRoots) -> None:
         """`tree` is the working tree, and its `shown` names are paths of files from the current folder."""
         self._by_file: dict[str, dict[int, Source]] = {}
         for closure in listing.closures.values():

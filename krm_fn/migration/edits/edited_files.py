@@ -35,7 +35,7 @@ def key(edit: DocumentEdit) -> EditKey:
     return edit.source.file, edit.source.start, edit.path, edit.old, edit.converts
 
 
-def written(edits: Iterable[DocumentEdit], texts: Mapping[str, str] | None = None) -> tuple[dict[str, FileText], set[EditKey]]:
+def edit_texts(edits: Iterable[DocumentEdit], texts: Mapping[str, str] | None = None) -> tuple[dict[str, FileText], set[EditKey]]:
     """Returns the texts of the files that the edits change, and the edits that have no position in their texts.
 
     `texts` are the texts of files to edit, in place of those on disk.
@@ -61,7 +61,7 @@ def _document(edits: Sequence[DocumentEdit]) -> tuple[str, set[EditKey]]:
     for edit in (edit for edit in edits if not edit.old and not edit.converts):
         if changes.setdefault(edit.path, edit.new) != edit.new:
             failed.add(key(edit))
-    result = text_edits.edited(edits[0].source.text, changes)
+    result = text_edits.edit_document(edits[0].source.text, changes)
     failed |= {key(edit) for edit in edits if edit.path in result.failed and not edit.old and not edit.converts}
     text = result.text
     for edit in (edit for edit in edits if edit.old):
@@ -69,20 +69,20 @@ def _document(edits: Sequence[DocumentEdit]) -> tuple[str, set[EditKey]]:
         if before == text and edit.old in before:
             failed.add(key(edit))
     for edit in (edit for edit in edits if edit.converts):
-        converted = _converted(text, edit.path, (edit.new or "").rpartition("/")[2])
+        converted = _convert_document(text, edit.path, (edit.new or "").rpartition("/")[2])
         text = text if converted is None else converted
         failed |= {key(edit)} if converted is None else set()
     return text, failed
 
 
-def _converted(text: str, at: Path, version: str) -> str | None:
+def _convert_document(text: str, at: Path, version: str) -> str | None:
     """Returns the text of a document with a resource in another API version, `v1alpha1` or `v1beta1`; None if it has no position."""
     documents, _ = reader.read(text)
     resource = paths.at(documents[0].value, at) if documents else None
     if not isinstance(resource, dict):
         return None
     new = versions.to(version, resource)
-    return text if new is resource else text_comments.replaced(text, at, new, text_origins.moved(resource, version))
+    return text if new is resource else text_comments.replace_mapping(text, at, new, text_origins.path_map(resource, version))
 
 
 def _file(whole: str, documents: Mapping[int, tuple[Source, str]]) -> FileText:

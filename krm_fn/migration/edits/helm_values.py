@@ -33,7 +33,7 @@ _TEXTS: tuple[Path, ...] = (("spec", "source", "helm", "values"), ("spec", "sour
 def edits(source: Source, steps: Sequence[UpgradeStep]) -> Iterator[DocumentEdit]:
     """Yields the edits that some steps together make in the values of a resource, as it is in its file."""
     for path, values in paths.find(source.value, _VALUES.get(source.address.kind, ()) if is_known(source) else ()):
-        for below, new in _edited(values, steps):
+        for below, new in _edit_images(values, steps):
             yield DocumentEdit(source, (*source.at, *path, *below), new)
 
 
@@ -42,7 +42,7 @@ def texts(source: Source, steps: Sequence[UpgradeStep]) -> Iterator[tuple[Path, 
     for path, written in paths.find(source.value, _TEXTS if is_known(source) else ()):
         documents, _ = reader.read(written) if isinstance(written, str) else ([], [])
         for document in documents:
-            yield from ((path, new) for _, new in _edited(document.value, steps))
+            yield from ((path, new) for _, new in _edit_images(document.value, steps))
 
 
 def is_known(source: Source) -> bool:
@@ -50,20 +50,20 @@ def is_known(source: Source) -> bool:
     return source.address.api_version.startswith((_FLUX, _ARGO))
 
 
-def _edited(value: Any, steps: Sequence[UpgradeStep]) -> Iterator[tuple[Path, str]]:
+def _edit_images(value: Any, steps: Sequence[UpgradeStep]) -> Iterator[tuple[Path, str]]:
     """Yields the paths of images and tags below a value, with their new values."""
     if isinstance(value, str):
         if (new := _image(value, steps)) != value:
             yield (), new
     elif isinstance(value, list):
         for number, inner in enumerate(value):
-            yield from (((number, *path), new) for path, new in _edited(inner, steps))
+            yield from (((number, *path), new) for path, new in _edit_images(inner, steps))
     elif isinstance(value, dict):
         name, tag = value.get("repository"), value.get("tag")
         if isinstance(name, str) and isinstance(tag, str) and (new := _tag(name, tag, steps)) != tag:
             yield ("tag",), new
         for key, inner in value.items():
-            yield from (((key, *path), new) for path, new in _edited(inner, steps))
+            yield from (((key, *path), new) for path, new in _edit_images(inner, steps))
 
 
 def _image(image: str, steps: Sequence[UpgradeStep]) -> str:

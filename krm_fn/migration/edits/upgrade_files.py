@@ -52,7 +52,7 @@ class _PlannedEdit(NamedTuple):
     documents: tuple[DocumentEdit, ...]
 
 
-def edited(given: Inputs, loaded: LoadedRoots, plan: UpgradePlan, number: int) -> UpgradeFiles:
+def edit_files(given: Inputs, loaded: LoadedRoots, plan: UpgradePlan, number: int) -> UpgradeFiles:
     """Returns the files as they are after the steps of a plan up to `number`, which counts from 1. Writes nothing.
 
     `loaded` are the resources from which the plan was made. Folders that are read as repositories are built again with the new texts: if a
@@ -64,7 +64,7 @@ def edited(given: Inputs, loaded: LoadedRoots, plan: UpgradePlan, number: int) -
     wanted = [*_edits(given, on_disk, steps, builds), *_of_helm(on_disk, steps)]
     texts, done, unwritten = _texts(wanted, given)
     findings = [_by_hand(missing, given) for missing in unwritten]
-    differences = [*_shared(given, texts), *_differences(given, loaded, done, texts, _releases(steps))]
+    differences = [*_check_shared(given, texts), *_differences(given, loaded, done, texts, _releases(steps))]
     return UpgradeFiles({} if differences else texts, [*findings, *differences])
 
 
@@ -106,7 +106,7 @@ def _documents(folder: str, given: Inputs) -> BuildDocuments:
 
 def _edits(given: Inputs, loaded: LoadedRoots, steps: Sequence[StepPlan], builds: _Builds) -> Iterator[_PlannedEdit]:
     """Yields the edits of all steps together."""
-    by_part = [[*_moved(loaded, steps, index)] for index in range(len(steps[0].parts) if steps else 0)]
+    by_part = [[*_moved_resources(loaded, steps, index)] for index in range(len(steps[0].parts) if steps else 0)]
     users = Counter(_document_key(source) for part in loaded.parts for source in part.resources)
     alike = Counter(
         (*_document_key(resource.source), edit.path, repr(edit.new)) for part in by_part for resource in part for edit in resource.edits
@@ -116,7 +116,7 @@ def _edits(given: Inputs, loaded: LoadedRoots, steps: Sequence[StepPlan], builds
             for edit in resource.edits:
                 key = _document_key(resource.source)
                 is_of_one = edit.path == origin_versions.PATH and edit.old is None and alike[*key, edit.path, repr(edit.new)] < users[key]
-                yield _of_patch(resource.source, edit) if is_of_one else _located(resource.source, edit, builds)
+                yield _of_patch(resource.source, edit) if is_of_one else _locate_edit(resource.source, edit, builds)
         of_part = [step.step for step in steps if step.parts[index].edits]
         yield from _of_settings(given, [(entry.part, entry.source) for entry in moved], builds, of_part[-1]) if moved else ()
 
@@ -129,7 +129,7 @@ class _MovedResource(NamedTuple):
     edits: tuple[FieldEdit, ...]
 
 
-def _moved(loaded: LoadedRoots, steps: Sequence[StepPlan], index: int) -> Iterator[_MovedResource]:
+def _moved_resources(loaded: LoadedRoots, steps: Sequence[StepPlan], index: int) -> Iterator[_MovedResource]:
     """Yields the resources of a part of the plan that the steps change."""
     sources = {id(source.value): (part, source) for part in loaded.parts for source in part.resources}
     moves = any(step.step.old_release != step.step.release and not step.step.is_downgrade for step in steps)
@@ -140,7 +140,7 @@ def _moved(loaded: LoadedRoots, steps: Sequence[StepPlan], index: int) -> Iterat
             part, source = sources[id(resource)]
             new = last.resources[number]
             is_moved = moves and release_choice.release_name(resource, old.config) != release_choice.release_name(new, last.config)
-            yield _MovedResource(part, source, (*_merged(source, edits, paths.at(new, origin_versions.PATH) if is_moved else None),))
+            yield _MovedResource(part, source, (*_merge_edits(source, edits, paths.at(new, origin_versions.PATH) if is_moved else None),))
 
 
 def _of_helm(loaded: LoadedRoots, steps: Sequence[StepPlan]) -> Iterator[_PlannedEdit]:
@@ -154,7 +154,7 @@ def _of_helm(loaded: LoadedRoots, steps: Sequence[StepPlan]) -> Iterator[_Planne
             yield _PlannedEdit(source, FieldEdit(path, None, new, "image"), ())
 
 
-def _merged(source: Source, edits: Sequence[ResourceEdits], origin: Any) -> Iterator[FieldEdit]:
+def _merge_edits(source: Source, edits: Sequence[ResourceEdits], origin: Any) -> Iterator[FieldEdit]:
     """Yields the edits of a resource in several steps, one for each field.
 
     A build can write the origin version on a graph. If the file does not have it, a new release would write another one, so it is added.
@@ -175,7 +175,7 @@ def _merge(merged: dict[results.Path, FieldEdit], edit: FieldEdit, resource: Any
     """Adds an edit of a later step. Of a list and its items, the edit of the list stays. `resource` is the state before all steps."""
     of_list = merged.get(edit.path[:-1])
     if of_list is not None and isinstance(of_list.new, list):
-        merged[of_list.path] = of_list._replace(new=paths.replaced(of_list.new, edit.path[-1:], edit.new))
+        merged[of_list.path] = of_list._replace(new=paths.replace_at(of_list.new, edit.path[-1:], edit.new))
     elif isinstance(edit.new, list):
         for path in [path for path in merged if path[:-1] == edit.path]:
             del merged[path]
@@ -198,11 +198,11 @@ def _of_settings(given: Inputs, members: Sequence[tuple[Sources, Source]], build
     for source in (*(source for source in loaded if Path(source.file).is_file()), *named, *beside):
         if isinstance(source.value, dict) and not dynamo_api.is_dynamo(source.value):
             config, _ = function_config.read(source.value)
-            yield from (_located(source, edit, builds) for edit in resource_edits.edits(source.value, config, step).fields)
+            yield from (_locate_edit(source, edit, builds) for edit in resource_edits.edits(source.value, config, step).fields)
             yield from (_PlannedEdit(source, *edit) for edit in configuration_edits.edits(source, step))
 
 
-def _located(source: Source, edit: FieldEdit, builds: _Builds) -> _PlannedEdit:
+def _locate_edit(source: Source, edit: FieldEdit, builds: _Builds) -> _PlannedEdit:
     return _PlannedEdit(source, edit, (*edit_locations.find(source, edit, builds.beside(source.file)),))
 
 
@@ -231,7 +231,7 @@ def _texts(wanted: Sequence[_PlannedEdit], given: Inputs) -> _Texts:
         is_known = bool(entry.documents) and all(edit_locations.is_given(edit.source.file, given) for edit in entry.documents)
         (written if is_known else unwritten).append(entry)
     while True:
-        texts, failed = edited_files.written(edit for entry in written for edit in entry.documents)
+        texts, failed = edited_files.edit_texts(edit for entry in written for edit in entry.documents)
         if not failed:
             return _Texts(texts, written, unwritten)
         unwritten += [entry for entry in written if not failed.isdisjoint(map(edited_files.key, entry.documents))]
@@ -242,7 +242,7 @@ def _by_hand(missing: _PlannedEdit, given: Inputs) -> Result:
     """Returns the finding about an edit that a person must write."""
     location = _location(missing)
     field = results.field(missing.edit.path)
-    new = _wanted(missing.edit)
+    new = _manual_edit(missing.edit)
     outside = [edit.source.file for edit in missing.documents if not edit_locations.is_given(edit.source.file, given)]
     if outside:
         reason = f"{field} comes from {outside[0]}, which PATH does not contain; {new} there, or name the file too"
@@ -258,7 +258,7 @@ def _by_hand(missing: _PlannedEdit, given: Inputs) -> Result:
     )
 
 
-def _wanted(edit: FieldEdit) -> str:
+def _manual_edit(edit: FieldEdit) -> str:
     """Returns what a person does in place of an edit."""
     if not edit.is_of_items:
         return f"write {edit.new}" if edit.new is not None else "remove the field"
@@ -273,7 +273,7 @@ def _location(missing: _PlannedEdit) -> dict[str, Any]:
     return missing.source.location(missing.edit.path)
 
 
-def _shared(given: Inputs, files: Iterable[str]) -> Iterator[Result]:
+def _check_shared(given: Inputs, files: Iterable[str]) -> Iterator[Result]:
     """Yields an error about each Kustomization outside of the paths that is built from a changed file: its graphs would move, too."""
     by_top: dict[Path, dict[str, str]] = {}
     for file in files:
@@ -326,4 +326,4 @@ def _differences(
 def _with_edit(resource: Resource, edit: FieldEdit) -> Resource:
     if edit.cause == "api_version":
         return versions.to(f"{edit.new}".rpartition("/")[2], resource)
-    return paths.replaced(resource, edit.path, edit.new)  # type: ignore[no-any-return]
+    return paths.replace_at(resource, edit.path, edit.new)  # type: ignore[no-any-return]

@@ -40,7 +40,7 @@ class UpgradeFleet:
         """Returns the sources of the resources of a root."""
         return self._of_root.get(name, [])
 
-    def located(self, findings: Iterable[Result], name: str) -> list[Result]:
+    def locate(self, findings: Iterable[Result], name: str) -> list[Result]:
         """Returns findings, each once, with their locations."""
         distinct, of_root = dict.fromkeys(findings), self._first_of_root.get(name, {})
         sources = (of_root.get(ref) or self._first.get(ref) for ref in (finding.ref for finding in distinct) if ref)
@@ -56,10 +56,10 @@ class UpgradeFleet:
                 "kubectl get dynamographdeployments --all-namespaces -o yaml, and check the namespace and your permissions"
             )
             about_files.append(results.error(codes.NOTHING_TO_UPGRADE, message))
-        by_step = {0: self.located([*about_files, *plan.findings], "")}
+        by_step = {0: self.locate([*about_files, *plan.findings], "")}
         for step in plan.steps:
-            of_graphs = [finding for name in self.names for finding in self.located(step.findings_in(name), name)]
-            by_step[step.step.number] = [*of_graphs, *self.located(step.findings, "")]
+            of_graphs = [finding for name in self.names for finding in self.locate(step.findings_in(name), name)]
+            by_step[step.step.number] = [*of_graphs, *self.locate(step.findings, "")]
         return by_step
 
     def lines(self, plan: UpgradePlan) -> dict[EditedField, SourceLine]:

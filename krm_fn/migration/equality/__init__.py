@@ -75,7 +75,7 @@ class Equality(NamedTuple):
     @property
     def is_explained(self) -> bool:
         """True if the namespace was compared, and each difference has a cause that is known."""
-        return not results.failed([*self.findings]) and not any(difference.cause.kind in _OPEN for difference in self.differences)
+        return not results.has_errors([*self.findings]) and not any(difference.cause.kind in _OPEN for difference in self.differences)
 
 
 def compare(values: Sequence[Any]) -> dict[str, Equality]:
@@ -133,12 +133,14 @@ def _causes(
 
     @cache
     def other_releases() -> Mapping[str, Mapping[ObjectKey, Resource]]:
-        return {release: _rendered({**part.spec, _BEHAVIOUR: release}, part.exported) for release in _others(part.spec)}
+        return {release: _render_by_key({**part.spec, _BEHAVIOUR: release}, part.exported) for release in _others(part.spec)}
 
     graphs = {key: _text(owners.get(key, ())) for key in compared.live}
     evidence = ReleaseEvidence(compared.changes, compared.rendered, graphs, other_releases)
     of_rendered = {key: _rendered_owners(resource) for key, resource in compared.rendered.items()}
-    pending = [(resource["kind"], results.ref(resource).name) for resource, _ in unfinished_updates.unobserved(part.exported.exported)]
+    pending = [
+        (resource["kind"], results.ref(resource).name) for resource, _ in unfinished_updates.warn_of_unobserved(part.exported.exported)
+    ]
     return CauseFinder(compared.live, rolling, GraphStates({**of_rendered, **owners}, refused, pending), evidence)
 
 
@@ -188,17 +190,17 @@ def _others(spec: Mapping[str, Any]) -> list[str]:
     return [release for release in release_choice.RELEASES if release != spec.get(_BEHAVIOUR)]
 
 
-def _rendered(spec: dict[str, Any], exported: ExportedObjects) -> dict[ObjectKey, Resource]:
-    resources = inferred_settings.rendered(spec, exported).resources
+def _render_by_key(spec: dict[str, Any], exported: ExportedObjects) -> dict[ObjectKey, Resource]:
+    resources = inferred_settings.render_with_settings(spec, exported).resources
     return {identity.key(resource, exported.namespace): resource for resource in resources}
 
 
 def _without_marks(resources: Sequence[Resource], namespace: str) -> dict[ObjectKey, Resource]:
     """Returns objects without the marks by which operators and krm-fn know their objects."""
-    return {identity.key(resource, namespace): _unmarked(resource) for resource in resources}
+    return {identity.key(resource, namespace): _remove_marks(resource) for resource in resources}
 
 
-def _unmarked(resource: Resource) -> Resource:
+def _remove_marks(resource: Resource) -> Resource:
     unmarked = {
         "labels": {name: value for name, value in labels.of(resource).items() if name != labels.MANAGED_BY},
         "annotations": {name: value for name, value in labels.annotations(resource).items() if not name.startswith(labels.PREFIX)},

@@ -22,7 +22,7 @@ _GROUP = re.compile(r"(.*\.)?(k8s\.io|nvidia\.com|grove\.io|istio\.io|keda\.sh|a
 
 def text(namespaces: Mapping[str, Equality]) -> str:
     """Returns the verdict of each namespace, and its differences by cause."""
-    return "\n".join(escaping.joined(_lines(name, equality)) for name, equality in namespaces.items())
+    return "\n".join(escaping.join_lines(_lines(name, equality)) for name, equality in namespaces.items())
 
 
 def _lines(name: str, equality: Equality) -> Iterator[str]:
@@ -34,7 +34,7 @@ def _lines(name: str, equality: Equality) -> Iterator[str]:
         yield f"  {equality.same_objects} of {equality.objects} objects the same, {templates}"
         unknown, pending = (sum(difference.cause.kind == kind for difference in equality.differences) for kind in ("unknown", "pending"))
         waiting = f", {pending} before the operator has acted" if pending else ""
-        yield f"  {report.counted(len(equality.differences), 'difference')}, {unknown} of unknown cause{waiting}"
+        yield f"  {report.pluralize(len(equality.differences), 'difference')}, {unknown} of unknown cause{waiting}"
     by_cause: dict[Cause, list[LiveDifference]] = {}
     for difference in equality.differences:
         by_cause.setdefault(difference.cause, []).append(difference)

@@ -35,7 +35,7 @@ def of(findings: Sequence[Result], given: Inputs, check: Check | None) -> list[D
     fixes: list[DocumentFix] = []
     for entry in finding_edits.of(findings, files, {}):
         if check is None:
-            new, failed = edited_files.written(finding_edits.documents([entry]), given.texts)
+            new, failed = edited_files.edit_texts(finding_edits.documents([entry]), given.texts)
             texts = {} if failed else {file: text.new for file, text in new.items()}
         else:
             texts = fix_rounds.fix(files, check, unsafe=True, only={entry.identity}).texts

@@ -111,11 +111,11 @@ def _apart(words: Iterable[Word]) -> Iterator[Word]:
             end = word.within + len("".join(word.old.split()))
 
 
-def described(entry: FindingEdit) -> str:
+def describe_edit(entry: FindingEdit) -> str:
     """Returns an edit in a line: `file:line: CODE field: what`."""
     result, new = entry.results[0], entry.edit.new
     field = results.field(result.path)
-    old, shown = _old(result), _shown(entry)
+    old, shown = _old(result), _new_value(entry)
     match new:
         case Key():
             text = f"renamed to {shown}"
@@ -140,7 +140,7 @@ def title(entry: FindingEdit) -> str:
     """Returns an edit as a command of an editor: `Write replicas`, with the code. An edit that can change what runs says so."""
     result, new = entry.results[0], entry.edit.new
     field = report.visible(str(result.path[-1])) if result.path else "the field"
-    shown = _shown(entry)
+    shown = _new_value(entry)
     match new:
         case Key():
             text = f"Rename {field} to {shown}"
@@ -166,14 +166,14 @@ def _kind(value: Any) -> str:
     return "an object" if isinstance(value, dict) else "a list"
 
 
-def _shown(entry: FindingEdit) -> Any:
+def _new_value(entry: FindingEdit) -> Any:
     """Returns the new name, word, path or value of an edit; None for another one, and for an object or a list that may hold secrets."""
     new = entry.edit.new
     match new:
         case Key():
             return new.name
         case Word():
-            return _unquoted(new.new)
+            return _unquote(new.new)
         case Move():
             return results.field(new.to)
         case Addition():
@@ -187,11 +187,11 @@ def _old(result: Result) -> Any:
     """Returns the old key, word or value of an edit; None for a value that the message hides, because it may be secret."""
     new = result.edit.new if result.edit else None
     if isinstance(new, Word):
-        return _unquoted(new.old) if _unquoted(new.old) in result.message else None
+        return _unquote(new.old) if _unquote(new.old) in result.message else None
     return result.path[-1] if isinstance(new, (Key, Move)) else result.current
 
 
-def _unquoted(word: str) -> str:
+def _unquote(word: str) -> str:
     """Returns a name or a value in JSON without its quotes."""
     return word.strip('"')
 
@@ -207,6 +207,6 @@ def json_fields(entry: FindingEdit) -> dict[str, Any]:
         **location,
         "kind": kind,
         "old": _old(result),
-        "new": _shown(entry),
+        "new": _new_value(entry),
         "safe": entry.is_safe,
     }

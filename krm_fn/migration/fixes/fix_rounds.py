@@ -57,7 +57,7 @@ def fix(
     if only is not None:
         fixer.attempt([*only])
     for _ in range(_ROUNDS if only is None else 0):
-        if not fixer.attempt([entry.identity for entry in fixer.wanted()]):
+        if not fixer.attempt([entry.identity for entry in fixer.wanted_edits()]):
             break
     edits = sorted(fixer.edits, key=lambda entry: (entry.file, entry.results[0].line, entry.results[0].column))
     left = finding_edits.of(fixer.state.findings, files, fixer.texts)
@@ -74,7 +74,7 @@ class _Fixer(Generic[State]):
         self.state = check(self.texts)
         self._pods = untouched_pods.of(self.state.inputs)
 
-    def wanted(self) -> list[FindingEdit]:
+    def wanted_edits(self) -> list[FindingEdit]:
         """Returns the edits of the findings of now."""
         listed = finding_edits.of(self.state.findings, self.files, self.texts)
         return [entry for entry in listed if self._is_wanted(entry)]
@@ -84,10 +84,10 @@ class _Fixer(Generic[State]):
 
     def attempt(self, identities: Sequence[EditIdentity]) -> bool:
         """Makes some edits, or else those of the first half and those of the second half. Returns true if it made one of them."""
-        chosen = self._chosen(identities)
+        chosen = self._choose(identities)
         if not chosen:
             return False
-        if self._made(chosen):
+        if self._make(chosen):
             return True
         if len(chosen) == 1:
             return False
@@ -96,15 +96,15 @@ class _Fixer(Generic[State]):
         successes = [self.attempt(half) for half in halves]  # both: the second half is tried after a success of the first, too
         return any(successes)
 
-    def _chosen(self, identities: Collection[EditIdentity]) -> list[FindingEdit]:
+    def _choose(self, identities: Collection[EditIdentity]) -> list[FindingEdit]:
         listed = {*identities}
-        return sorted((entry for entry in self.wanted() if entry.identity in listed), key=lambda entry: entry.file)
+        return sorted((entry for entry in self.wanted_edits() if entry.identity in listed), key=lambda entry: entry.file)
 
-    def _made(self, chosen: Sequence[FindingEdit]) -> bool:
+    def _make(self, chosen: Sequence[FindingEdit]) -> bool:
         """Makes edits if the result is better, together with the edits of findings that they bring to light."""
         texts, edits, more = self.texts, list[FindingEdit](), [*chosen]
         for _ in range(_DEPTH):
-            new, failed = edited_files.written(finding_edits.documents(more), texts)
+            new, failed = edited_files.edit_texts(finding_edits.documents(more), texts)
             if failed or not new:
                 return False
             texts = {**texts, **{file: text.new for file, text in new.items()}}

@@ -35,10 +35,10 @@ def copy() -> str:
         }
         for definition in live()
     ]
-    return f"{json.dumps(kubectl.listed(copies), indent=1)}\n"
+    return f"{json.dumps(kubectl.list_of(copies), indent=1)}\n"
 
 
-def unserved() -> list[str]:
+def unserved_versions() -> list[str]:
     """Returns the versions of the definitions that the cluster does not serve, each with the name of its definition."""
     return [f"{definition['metadata']['name']} {name}" for definition in live() for name in _versions(definition, "served", value=False)]
 
@@ -75,7 +75,7 @@ def let_go(file: Path) -> tuple[bool, int]:
             references = item["metadata"].get("ownerReferences", [])
             remaining = [reference for reference in references if reference["apiVersion"] not in leaving]
             if len(remaining) < len(references):
-                name = f"{moved_graphs.versioned(resource, cluster.versions)}/{item['metadata']['name']}"
+                name = f"{moved_graphs.name_with_version(resource, cluster.versions)}/{item['metadata']['name']}"
                 patch = json.dumps({"metadata": {"ownerReferences": remaining}})
                 kubectl.run("patch", f"--namespace={item['metadata']['namespace']}", name, "--type=merge", f"--patch={patch}")
                 changed += 1

@@ -45,7 +45,7 @@ def take_over(graph: MovedGraph) -> TakenOver:
 
     Call `check` before. Can run again after an interruption. Raises RefusedMoveError and KubectlError.
     """
-    objects, created, kept = live_comparison.adopted(graph), live_comparison.rebound(graph), [*_live_replicas(graph)]
+    objects, created, kept = live_comparison.objects_to_apply(graph), live_comparison.rebound(graph), [*_live_replicas(graph)]
     owners = [*graph.components(), *graph.resources()]
     generated = {
         object_name(live) for live in graph.cluster.of(*moved_graphs.GENERATED) if any(is_owned_by(live, owner) for owner in owners)
@@ -64,7 +64,7 @@ def take_over(graph: MovedGraph) -> TakenOver:
         graph.kubectl("delete", name)
     _remove_older_fields(graph)
     _mark_as_applied(graph)
-    applied = graph.kubectl(*live_comparison.applying(graph), stdin=kubectl.listed(objects))
+    applied = graph.kubectl(*live_comparison.applying(graph), stdin=kubectl.list_of(objects))
     return TakenOver(applied, sorted(_leftovers(graph, generated)))
 
 
@@ -90,10 +90,10 @@ def _wait_for_end(graph: MovedGraph, owners: Sequence[Resource]) -> None:
     uids, started = {owner["metadata"]["uid"] for owner in owners}, time.monotonic()
     while left := [owner for owner in (*graph.components(), *graph.resources()) if owner["metadata"]["uid"] in uids]:
         if time.monotonic() > started + _LONGEST:
-            raise RefusedMoveError([unended(owner) for owner in left])
+            raise RefusedMoveError([report_unended(owner) for owner in left])
         owned = [item for item in graph.cluster.of(*moved_graphs.READ) if any(is_owned_by(item, owner) for owner in left)]
         has_released = all(dynamo_api.is_dynamo(item) for item in owned)
-        if has_released and time.monotonic() > started + _GRACE and definitions.unserved():
+        if has_released and time.monotonic() > started + _GRACE and definitions.unserved_versions():
             for item in owned:
                 graph.patch(object_name(item), _NO_OWNERS)
             for owner in left:
@@ -102,7 +102,7 @@ def _wait_for_end(graph: MovedGraph, owners: Sequence[Resource]) -> None:
         graph.cluster.forget()
 
 
-def unended(owner: Resource) -> Result:
+def report_unended(owner: Resource) -> Result:
     """Returns the finding about an owner whose deletion does not end."""
     finalizers = ", ".join(owner["metadata"].get("finalizers", ()))
     message = f"the deletion of this object has not ended, and its finalizers are {finalizers or 'empty'}"
@@ -121,7 +121,7 @@ def _live_replicas(graph: MovedGraph) -> Iterator[Resource]:
         if current := live.get(object_name(resource)) if is_scaled else None:
             number = moved_graphs.replicas(current) if resource["kind"] == dynamo_api.ADAPTER else current["spec"]["replicas"]
             if number is not None:
-                yield {**_named(resource), "spec": {"replicas": number}}
+                yield {**_naming_parts(resource), "spec": {"replicas": number}}
 
 
 def _remove_older_fields(graph: MovedGraph) -> None:
@@ -154,7 +154,7 @@ def _mark_as_applied(graph: MovedGraph) -> None:
         by_manager.setdefault(_writer(resource) or usual, []).append(resource)
     for manager, resources in by_manager.items():
         flags = ("--overwrite", f"--field-manager={manager}", "--filename=-", f"{identity.LAST_APPLIED}={{}}")
-        graph.kubectl("annotate", *flags, stdin=kubectl.listed(map(_named, resources)))
+        graph.kubectl("annotate", *flags, stdin=kubectl.list_of(map(_naming_parts, resources)))
 
 
 def _writer(resource: Resource) -> str:
@@ -165,7 +165,7 @@ def _writer(resource: Resource) -> str:
     return ""
 
 
-def _named(resource: Resource) -> Resource:
+def _naming_parts(resource: Resource) -> Resource:
     """The parts of an object that name it."""
     metadata = {field: resource["metadata"][field] for field in ("name", "namespace")}
     return {"apiVersion": resource["apiVersion"], "kind": resource["kind"], "metadata": metadata}

@@ -48,7 +48,7 @@ def compare(graph: MovedGraph) -> list[Result]:
             if object_name(resource) in live and resource["metadata"]["name"] not in restarted
             for finding in _beside_pods(live[object_name(resource)], resource)
         ]
-        graph.kubectl(*applying(graph), "--dry-run=server", stdin=kubectl.listed(_rehearsed(graph)))
+        graph.kubectl(*applying(graph), "--dry-run=server", stdin=kubectl.list_of(_objects_to_rehearse(graph)))
     except KubectlError as problem:
         message = f"the API server rejects objects of this graph: {problem.messages}; correct the graph or the configuration"
         findings.append(results.error(codes.MIGRATION_REJECTED, message, results.ref(next(filter(_is_graph, graph.rendered)))))
@@ -56,7 +56,7 @@ def compare(graph: MovedGraph) -> list[Result]:
 
 
 def _replace(graph: MovedGraph, resources: Sequence[Resource]) -> str:
-    return graph.kubectl("replace", "--dry-run=server", "--output=json", "--filename=-", stdin=kubectl.listed(resources))
+    return graph.kubectl("replace", "--dry-run=server", "--output=json", "--filename=-", stdin=kubectl.list_of(resources))
 
 
 def _is_graph(resource: Resource) -> bool:
@@ -89,7 +89,7 @@ def _difference(path: Path, live: object, rendered: object) -> str:
     return f"{shown[0]} runs, and {shown[1]} is rendered; correct {setting}"
 
 
-def adopted(graph: MovedGraph) -> list[Resource]:
+def objects_to_apply(graph: MovedGraph) -> list[Resource]:
     """Returns the objects to apply: adapters get the labels by which Flux knows what it may prune."""
     namespace, _, kustomization = graph.applier.kustomization.partition("/")
     prefix = "kustomize.toolkit.fluxcd.io"
@@ -110,14 +110,14 @@ def rebound(graph: MovedGraph) -> set[str]:
     return {name for name, role in bindings.items() if live.get(name, role) != role}
 
 
-def _rehearsed(graph: MovedGraph) -> list[Resource]:
+def _objects_to_rehearse(graph: MovedGraph) -> list[Resource]:
     """The objects for a dry run. Those that are deleted and created again have another name of the same length there."""
     created = rebound(graph)
     return [
         {**resource, "metadata": {**resource["metadata"], "name": "x" * len(resource["metadata"]["name"])}}
         if object_name(resource) in created or resource["kind"] in (dynamo_api.GRAPH, dynamo_api.COMPONENT)
         else resource
-        for resource in adopted(graph)
+        for resource in objects_to_apply(graph)
     ]
 
 

@@ -65,9 +65,9 @@ class NamespaceObjects:
     def of(self, *resources: str) -> list[Resource]:
         """Returns the objects of resources of `READ`. A resource that the cluster does not serve has none. Raises KubectlError."""
         if not self._objects:
-            self._served = self._served or kubectl.served()
+            self._served = self._served or kubectl.served_resources()
             self._objects = {resource: [] for resource in READ}
-            names = ",".join(versioned(resource, self.versions) for resource in READ if resource in self._served)
+            names = ",".join(name_with_version(resource, self.versions) for resource in READ if resource in self._served)
             for live in kubectl.get(names, f"--namespace={self.namespace}" if self.namespace else "--all-namespaces"):
                 self._objects[_resource(live)].append(live)
         return [live for resource in resources for live in self._objects[resource]]
@@ -106,7 +106,7 @@ class MovedGraph(NamedTuple):
     def live_rendered(self) -> list[Resource]:
         """Returns the live state of the rendered objects that are in the cluster. Raises KubectlError."""
         flags = ("--ignore-not-found", "--show-managed-fields", "--filename=-")
-        return kubectl.get(f"--namespace={self.namespace}", *flags, stdin=kubectl.listed(self.rendered))
+        return kubectl.get(f"--namespace={self.namespace}", *flags, stdin=kubectl.list_of(self.rendered))
 
     def workloads(self) -> dict[str, Resource]:
         """Returns the workloads of the graph in the cluster, by `object_name`."""
@@ -160,7 +160,7 @@ def _check(rendered: Sequence[Any]) -> Iterator[Result]:
         return
     graphs = [*filter(_is_graph, rendered)]
     if len(graphs) != 1:
-        yield results.error(codes.FILE_NOT_ONE_GRAPH, f"the file has {report.counted(len(graphs), 'graph')}; {_RENDER}")
+        yield results.error(codes.FILE_NOT_ONE_GRAPH, f"the file has {report.pluralize(len(graphs), 'graph')}; {_RENDER}")
         return
     graph = results.ref(graphs[0])
     for resource in rendered:
@@ -198,7 +198,7 @@ def object_name(resource: Resource) -> str:
     return f"{'.'.join(kind)}/{resource['metadata']['name']}"
 
 
-def versioned(resource: str, versions: Mapping[str, str]) -> str:
+def name_with_version(resource: str, versions: Mapping[str, str]) -> str:
     """Returns the name by which kubectl reads a resource in its API version, if it has one: `PLURAL.VERSION.GROUP`."""
     plural, _, group = resource.partition(".")
     return f"{plural}.{versions[resource]}.{group}" if versions.get(resource) else resource

@@ -40,7 +40,9 @@ def acting(namespaces: Iterable[str]) -> Iterator[Result]:
     for namespace, deployments in running.items():
         for operator in () if deployments and is_held(namespace) else deployments:
             fix = "scale it to 0 replicas, or hold the namespace with `krm-fn sync --hold-namespaces`"
-            yield results.error(codes.OPERATOR_ACTS, f"the operator runs, and acts on {_named(namespace)}; {fix}", results.ref(operator))
+            yield results.error(
+                codes.OPERATOR_ACTS, f"the operator runs, and acts on {_name_namespace(namespace)}; {fix}", results.ref(operator)
+            )
     for webhooks in () if any(running.values()) else kubectl.get(_WEBHOOKS, f"--selector={_WEBHOOK_SELECTOR}"):
         message = "this webhook of the operator is still there, and nothing answers it, so the API server rejects changes of graphs"
         yield results.error(codes.WEBHOOK_OF_STOPPED_OPERATOR, f"{message}; delete it", results.ref(webhooks))
@@ -50,7 +52,7 @@ def _is_running(operator: Resource) -> bool:
     return bool(mapping(operator.get("status")).get("replicas"))
 
 
-def _named(namespace: str) -> str:
+def _name_namespace(namespace: str) -> str:
     return f"the namespace {namespace}" if namespace else "all namespaces"
 
 

@@ -60,10 +60,10 @@ def give_back(graphs: Sequence[MovedGraph]) -> list[OperatorState]:
         (tried,) = kubectl.objects(state.moved.kubectl(*_patching(state), "--dry-run=server"))
         _refuse([*graph_fields.missing(tried, state.fields, state.annotations)])
         if state.marked:
-            state.moved.kubectl(*_marking(), "--dry-run=server", stdin=kubectl.listed(state.marked))
+            state.moved.kubectl(*_marking(), "--dry-run=server", stdin=kubectl.list_of(state.marked))
     for state in states:
         if state.marked:
-            state.moved.kubectl(*_marking(), stdin=kubectl.listed(state.marked))
+            state.moved.kubectl(*_marking(), stdin=kubectl.list_of(state.marked))
         state.moved.kubectl(*_patching(state))
         for adapter in state.moved.adapters().values():
             number = moved_graphs.replicas(adapter)
@@ -88,7 +88,7 @@ def check_start(graphs: Sequence[MovedGraph]) -> None:
 def _patching(state: OperatorState) -> tuple[str, ...]:
     """The arguments of the patch of a graph, in the version that the cluster stores."""
     patch = json.dumps(graph_fields.patch(state.graph, state.fields, state.annotations))
-    resource = moved_graphs.versioned(moved_graphs.GRAPHS, state.moved.cluster.versions)
+    resource = moved_graphs.name_with_version(moved_graphs.GRAPHS, state.moved.cluster.versions)
     return "patch", f"{resource}/{state.moved.name}", "--type=merge", "--output=json", f"--patch={patch}"
 
 

@@ -96,12 +96,12 @@ def _renamed_flags(entry: _MovedCommand) -> _Items:
     items: _Items = {}
     for use in entry.parsed.uses:
         item = entry.container[use.word.field][use.word.item]
-        if item == use.word.text and item.partition("=")[0] == use.option and (names := _renamed(use, entry.old, entry.new)):
+        if item == use.word.text and item.partition("=")[0] == use.option and (names := _replace_flag(use, entry.old, entry.new)):
             items[use.word.field, use.word.item] = (names[0] + item.removeprefix(use.option), *names[1:])
     return items
 
 
-def _renamed(use: Use, old: FlagTable, new: FlagTable) -> tuple[str, ...]:
+def _replace_flag(use: Use, old: FlagTable, new: FlagTable) -> tuple[str, ...]:
     """Returns the new name of a flag with the same values, or the flag with the value that says the same; empty if there is none."""
     replacement = new.replacements.get(use.option)
     match = _FLAG.fullmatch(replacement.write) if replacement else None

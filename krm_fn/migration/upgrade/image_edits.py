@@ -49,7 +49,7 @@ def of_resource(resource: Resource, step: UpgradeStep) -> Iterator[FieldEdit]:
     overrides: dict[results.Path, FieldEdit] = {}
     for image in _images(resource):
         if _is_changed(image, step) and not _keeps_profiler(resource, image, step):
-            if image.is_dynamo and isinstance(image.image, str) and (new := _edited(image.image, step)):
+            if image.is_dynamo and isinstance(image.image, str) and (new := _edit_image(image.image, step)):
                 yield FieldEdit(image.path, image.image, new, "image")
             if image.override:
                 new = _prefix(image.override) + step.runtime_text
@@ -71,7 +71,7 @@ def findings(resource: Resource, step: UpgradeStep) -> Iterator[Result]:
             )
             yield results.warning(codes.PROFILER_NOT_UPGRADED, message, ref, image.path, current=written)
         elif version.of_image(written) is None or (image.override and not image.is_dynamo):
-            yield results.warning(codes.IMAGE_NOT_EDITED, _unversioned(image, step), ref, image.path, current=written)
+            yield results.warning(codes.IMAGE_NOT_EDITED, _explain_unversioned(image, step), ref, image.path, current=written)
         elif _is_changed(image, step):
             yield from _about_reference(written, image, ref, step)
 
@@ -131,7 +131,7 @@ def _is_changed(image: RuntimeImage, step: UpgradeStep) -> bool:
     return image.version is not None and step.changes_version(image.version)
 
 
-def _edited(image: str, step: UpgradeStep) -> str | None:
+def _edit_image(image: str, step: UpgradeStep) -> str | None:
     """Returns an image with the tag of the step, without a digest, which would be that of the old image. None if it has no such tag."""
     name, tag = _parts(image)
     of_image = version.core(tag)
@@ -153,7 +153,7 @@ def _prefix(override: Any) -> str:
     return "v" if text(override).startswith("v") else ""
 
 
-def _unversioned(image: RuntimeImage, step: UpgradeStep) -> str:
+def _explain_unversioned(image: RuntimeImage, step: UpgradeStep) -> str:
     runtime = step.runtime_text
     if image.override:
         has_none = "has no version" if image.is_dynamo else "is no version of Dynamo"

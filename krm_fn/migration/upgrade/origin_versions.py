@@ -1,7 +1,7 @@
 """Origin versions: the version of the operator that created a graph, which decides how its engines start on several nodes.
 
 An operator writes it on a graph once and keeps it. A graph without the annotation has the origin that the render assumes, so a step that
-moves the release would move it too (`krm_fn.render.resolve.v1beta1_graphs.admitted`).
+moves the release would move it too (`krm_fn.render.resolve.v1beta1_graphs.complete_annotations`).
 """
 
 from __future__ import annotations

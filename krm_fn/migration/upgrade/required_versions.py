@@ -81,10 +81,10 @@ def required_versions(
 
     `exported` are objects of the cluster: nodes, workloads of the platform, definitions. A part that no object uses is left out.
     """
-    rows = [_row(part, before, after, [*_versions(part, platform, exported)]) for part in _used(objects)]
+    rows = [_row(part, before, after, [*_versions(part, platform, exported)]) for part in _used_parts(objects)]
     syncer = [*_images(SYNCER, exported)]
     if syncer:
-        rows.append(_compared(SYNCER, krm_fn.__version__, syncer, ()))
+        rows.append(_compare_versions(SYNCER, krm_fn.__version__, syncer, ()))
     return (*rows, *_definitions(objects, exported))
 
 
@@ -96,7 +96,7 @@ def findings(rows: Iterable[RequiredVersion], resource: Resource) -> Iterator[re
             yield results.warning(codes.STEP_NEEDS_NEWER_PLATFORM, f"{message}; {row.actions[0]}", results.ref(resource))
 
 
-def _used(objects: Iterable[Resource]) -> list[str]:
+def _used_parts(objects: Iterable[Resource]) -> list[str]:
     """Returns the parts that objects use, in the order of the tables."""
     used = {"kubernetes"}
     for resource in objects:
@@ -140,18 +140,18 @@ def _row(part: str, before: ReleaseNumber, after: ReleaseNumber, versions: Seque
     actions = tuple(floors.platform_changes(before, after, part))
     minimum = getattr(floors.FLOORS[after], part, "")
     if minimum:
-        return _compared(part, minimum, versions, actions)
+        return _compare_versions(part, minimum, versions, actions)
     current = versions[0] if versions else _Version("", "")
     return RequiredVersion(part, _NAMES[part], "not stated", "", current.text, current.source, actions)
 
 
-def _compared(part: str, minimum: str, versions: Sequence[_Version], actions: tuple[str, ...]) -> RequiredVersion:
+def _compare_versions(part: str, minimum: str, versions: Sequence[_Version], actions: tuple[str, ...]) -> RequiredVersion:
     """Compares the lowest of several versions with the lowest that a release needs. One that cannot be read makes the part not known."""
-    lowest = min(versions, key=lambda version: floors.parsed(version.text) or (), default=_Version("", ""))
-    parsed = floors.parsed(lowest.text)
+    lowest = min(versions, key=lambda version: floors.parse_version(version.text) or (), default=_Version("", ""))
+    parsed = floors.parse_version(lowest.text)
     if parsed is None:
         return RequiredVersion(part, _NAMES[part], "not known", minimum, lowest.text, lowest.source, actions)
-    if parsed >= (floors.parsed(minimum) or ()):
+    if parsed >= (floors.parse_version(minimum) or ()):
         return RequiredVersion(part, _NAMES[part], "met", minimum, lowest.text, lowest.source, actions)
     upgrade = f"upgrade {_NAMES[part]} to {minimum} or newer before the step"
     return RequiredVersion(part, _NAMES[part], "not met", minimum, lowest.text, lowest.source, (upgrade, *actions))

@@ -42,7 +42,9 @@ def edits(resource: Resource, config: Config, step: UpgradeStep) -> ResourceEdit
     if ref.kind == dynamo_api.GRAPH:
         fields += [*_of_graph(resource, config, step, ResourceEdits(resource, tuple(fields), api_version))]
     if fields:
-        fields += [FieldEdit(former.path, former_types.FORMER, former.current, "release") for former in former_types.written(resource)]
+        fields += [
+            FieldEdit(former.path, former_types.FORMER, former.current, "release") for former in former_types.former_types_of(resource)
+        ]
     fields += [*_of_pickers(resource, step, fields), *argument_edits.edits(resource, step)]
     return ResourceEdits(resource, (*fields, *_of_settings(resource, config, step)), api_version)
 
@@ -52,7 +54,7 @@ def findings(resource: Resource, step: UpgradeStep) -> list[Result]:
     return [*image_edits.findings(resource, step), *image_edits.staying(resource, step)] if _is_edited(resource) else []
 
 
-def applied(resource_edits: ResourceEdits, causes: Collection[Cause] = CAUSES) -> Resource:
+def apply_edits(resource_edits: ResourceEdits, causes: Collection[Cause] = CAUSES) -> Resource:
     """Returns the resource with the edits of some causes, in the new API version if `api_version` is among them.
 
     Without an edit, this is the resource itself. Otherwise it is a copy, which shares the parts that stay.
@@ -60,13 +62,13 @@ def applied(resource_edits: ResourceEdits, causes: Collection[Cause] = CAUSES) -
     resource: Any = resource_edits.resource
     for edit in resource_edits.fields:
         if edit.cause in causes:
-            resource = paths.replaced(resource, edit.path, edit.new)
+            resource = paths.replace_at(resource, edit.path, edit.new)
     if "api_version" in causes:
         resource = versions.to(resource_edits.api_version.rpartition("/")[2], resource)
     return resource  # type: ignore[no-any-return]
 
 
-def configured(config: Config, step: UpgradeStep) -> Config:
+def settings_after(config: Config, step: UpgradeStep) -> Config:
     """Returns the settings of a render after a step: those of before, with another release if they name one."""
     return config._replace(behaviour=step.release) if names_other_release(config, step) else config  # type: ignore[arg-type]
 
@@ -84,8 +86,8 @@ def _api_version(ref: results.Ref, step: UpgradeStep) -> str:
 def _of_graph(resource: Resource, config: Config, step: UpgradeStep, of_images: ResourceEdits) -> Iterator[FieldEdit]:
     """Yields the edits of a graph that come with its new release. `of_images` are the edits of its images."""
     old = release_choice.release_name(resource, config)
-    moved = applied(of_images)
-    new = release_choice.release_name(moved, configured(config, step))
+    moved = apply_edits(of_images)
+    new = release_choice.release_name(moved, settings_after(config, step))
     if old == _OLDEST != new:
         for name, service in mapping(resource.get("spec"), "services").items():
             for field in _IGNORED_SINCE_1_0:
@@ -105,7 +107,7 @@ def _of_origin(resource: Resource, moved: Resource, config: Config, step: Upgrad
     if step.is_downgrade and not written:
         return
     before = origin_versions.origin(resource, config)
-    if before != origin_versions.origin(moved, configured(config, step)) or (step.new_origin and not written):
+    if before != origin_versions.origin(moved, settings_after(config, step)) or (step.new_origin and not written):
         yield FieldEdit(origin_versions.PATH, written, before, "release")
     if step.new_origin and version.of_operator(before) != step.runtime:
         yield FieldEdit(origin_versions.PATH, before, step.runtime_text, "origin")
@@ -114,7 +116,7 @@ def _of_origin(resource: Resource, moved: Resource, config: Config, step: Upgrad
 def _of_pickers(resource: Resource, step: UpgradeStep, of_images: list[FieldEdit]) -> Iterator[FieldEdit]:
     """Yields the removal of the configuration of endpoint pickers whose new image reads none, which is an error there."""
     number = release_choice.number(step.release)
-    if gates.NATIVE_PICKER not in gates.opened(number, step.runtime, ""):
+    if gates.NATIVE_PICKER not in gates.open_gates(number, step.runtime, ""):
         return
     edited = {edit.path[:3] if edit.path[1] in ("services", "components") else edit.path[:1] for edit in of_images if edit.cause == "image"}
     for path in sorted(edited, key=str):

@@ -73,13 +73,13 @@ class GraphCauses(NamedTuple):
         return tuple(causes for causes in sets if not any(set(other) < set(causes) for other in sets))
 
 
-def moved(part: FleetPart, step: upgrade_steps.UpgradeStep, numbers: Collection[int]) -> MovedPart:
+def move_part(part: FleetPart, step: upgrade_steps.UpgradeStep, numbers: Collection[int]) -> MovedPart:
     """Returns a part after a step that moves the resources with these numbers."""
     edits = {number: resource_edits.edits(part.resources[number], part.config, step) for number in numbers}
     resources = tuple(
-        resource_edits.applied(edits[number], CAUSES) if number in edits else resource for number, resource in enumerate(part.resources)
+        resource_edits.apply_edits(edits[number], CAUSES) if number in edits else resource for number, resource in enumerate(part.resources)
     )
-    config = resource_edits.configured(part.config, step) if numbers else part.config
+    config = resource_edits.settings_after(part.config, step) if numbers else part.config
     return MovedPart(part, part._replace(resources=resources, config=config), edits)
 
 
@@ -124,13 +124,13 @@ def _is_open(causes: CauseSet, present: CauseSet, known: Mapping[CauseSet, Resta
 
 def _restarting(part: MovedPart, causes: CauseSet, numbers: Iterable[int], old: Mapping[int, SteppedGraph]) -> dict[int, Restarting | None]:
     """Returns the services that a set of causes restarts, by the number of the graph; None for a graph that does not render."""
-    resources = {number: _pinned(part, number, causes) for number in numbers}
+    resources = {number: _pin_origin(part, number, causes) for number in numbers}
     releases = {number: _release(*_side(part, number, "release" in causes)) for number in resources}
     config = part.new.config if "release" in causes else part.old.config
     restarting: dict[int, Restarting | None] = {}
     for release in dict.fromkeys(releases.values()):
         group = {number: resource for number, resource in resources.items() if releases[number] == release}
-        restarting |= compared(part.new, _pinned_config(config, release), group, old)
+        restarting |= compare_restarts(part.new, _pinned_config(config, release), group, old)
     return restarting
 
 
@@ -139,10 +139,10 @@ def _side(part: MovedPart, number: int, is_new: bool) -> tuple[Resource, Config]
     return state.resources[number], state.config
 
 
-def _pinned(part: MovedPart, number: int, causes: CauseSet) -> Resource:
+def _pin_origin(part: MovedPart, number: int, causes: CauseSet) -> Resource:
     """Returns a resource with the edits of some causes. The origin version is that of the old state, or of the new one."""
     old, edits = part.old.resources[number], part.edits.get(number)
-    edited = resource_edits.applied(edits, [cause for cause in causes if cause != "origin"]) if edits else old
+    edited = resource_edits.apply_edits(edits, [cause for cause in causes if cause != "origin"]) if edits else old
     resource, config = _side(part, number, "origin" in causes)
     if not _has_origin(part, number) or not origin_versions.is_read(*_side(part, number, "release" in causes)):
         return edited
@@ -154,7 +154,7 @@ def _has_origin(part: MovedPart, number: int) -> bool:
     return any(paths.at(resources[number], origin_versions.PATH) for resources in (part.old.resources, part.new.resources))
 
 
-def compared(
+def compare_restarts(
     part: FleetPart, config: Config, resources: Mapping[int, Resource], old: Mapping[int, SteppedGraph]
 ) -> dict[int, Restarting | None]:
     """Returns the services that restart if some resources of a part replace their old state, by number; None if one does not render."""
@@ -204,7 +204,7 @@ def _optional(part: MovedPart, cause: Cause, old: Mapping[int, SteppedGraph]) ->
     releases = {number: _release(part.new.resources[number], part.new.config) for number in resources}
     for release in dict.fromkeys(releases.values()):
         group = {number: resource for number, resource in resources.items() if releases[number] == release}
-        for number, services in compared(part.new, _pinned_config(part.new.config, release), group, old).items():
+        for number, services in compare_restarts(part.new, _pinned_config(part.new.config, release), group, old).items():
             moves[number] = None if services is None else services - old[number].restarting
     return moves
 

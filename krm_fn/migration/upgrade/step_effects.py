@@ -23,7 +23,7 @@ from krm_fn.review import forecast
 from krm_fn.review.diff import comparison, diff_report
 from krm_fn.review.diff.comparison import Diff
 from krm_fn.review.diff.diff_report import DiffReport
-from krm_fn.review.diff.rendered_state import RenderedState
+from krm_fn.review.diff.rendered_state import Render
 from krm_fn.review.forecast import Forecast, Gpus, gpu_texts, object_rules
 from krm_fn.review.forecast.object_rules import ClusterState, Effect
 from krm_fn.review.forecast.rollouts import Rollout, Service
@@ -41,8 +41,8 @@ class StepPart(NamedTuple):
     """
 
     moved: MovedPart
-    old: RenderedState
-    new: RenderedState
+    old: Render
+    new: Render
     versions: Mapping[int, tuple[Versions, Versions]]
 
 
@@ -172,7 +172,7 @@ def _findings(part: StepPart, step: UpgradeStep) -> dict[ObjectKey, list[Result]
     return {key: list(dict.fromkeys(about)) for key, about in findings.items()}
 
 
-def _of_state(resources: Sequence[Resource], state: RenderedState) -> Iterator[Result]:
+def _of_state(resources: Sequence[Resource], state: Render) -> Iterator[Result]:
     yield from state.findings
     yield from runtime_windows.check(resources, state.config)
 

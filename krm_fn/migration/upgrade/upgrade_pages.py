@@ -28,10 +28,10 @@ def _write(content: UpgradeReport, parts: Sequence[Block]) -> str:
 def markdown(content: UpgradeReport) -> str:
     """Returns the plan for a comment on a pull request."""
     title, *sentences = upgrade_report.sentences(content)
-    return report_markdown.write(Report(title, sentences, [_fleet(content), *(_folded(step, content) for step in content.steps)]))
+    return report_markdown.write(Report(title, sentences, [_fleet(content), *(_folded_section(step, content) for step in content.steps)]))
 
 
-def _folded(step: StepPlan, content: UpgradeReport) -> ReportSection:
+def _folded_section(step: StepPlan, content: UpgradeReport) -> ReportSection:
     """Returns a step to unfold: the platform, the findings, and the edits if the report shows one graph."""
     graphs = [part for graph in content.graphs(step) for part in _graph(graph, content)] if content.graph else []
     section = _step(step, [*_platform(step), *graphs, _findings(upgrade_report.shown_findings(step, content))])
@@ -76,4 +76,4 @@ def _graph(graph: GraphUpgrade, content: UpgradeReport) -> tuple[ReportTable, Re
 
 def _findings(findings: Sequence[Result]) -> ReportFindings:
     """Returns findings with one code and one message as one."""
-    return ReportFindings(upgrade_report.grouped(findings), limit=15_000)
+    return ReportFindings(upgrade_report.group_findings(findings), limit=15_000)

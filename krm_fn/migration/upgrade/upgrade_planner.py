@@ -21,7 +21,7 @@ from krm_fn.render.config import PlatformSettings
 from krm_fn.render.resolve import release_choice
 from krm_fn.review import image_names
 from krm_fn.review.diff import rendered_state
-from krm_fn.review.diff.rendered_state import RenderedState
+from krm_fn.review.diff.rendered_state import Render
 
 
 class UpgradeOptions(NamedTuple):
@@ -52,7 +52,7 @@ def plan(parts: Sequence[FleetPart], target: Version, options: UpgradeOptions = 
     routes = upgrade_routes.find(parts, target, downgrade=options.downgrade, newer_patches=options.newer_patches)
     states = [rendered_state.render(part.resources, part.config) for part in parts]
     steps, findings = list[StepPlan](), [*_of_target(target), *routes.findings]
-    findings += [finding for index, part in enumerate(parts) for finding in _failed(index, part, states[index], routes)]
+    findings += [finding for index, part in enumerate(parts) for finding in _report_failed(index, part, states[index], routes)]
     for number, step in enumerate(routes.steps, 1):
         is_last = number == len(routes.steps)
         chosen = step._replace(api_version=options.api_version if is_last else "", new_origin=options.new_origin)
@@ -62,17 +62,15 @@ def plan(parts: Sequence[FleetPart], target: Version, options: UpgradeOptions = 
     return UpgradePlan(target, tuple(steps), routes.unchanged, tuple(findings), options.downgrade)
 
 
-def _step(
-    parts: Sequence[FleetPart], states: Sequence[RenderedState], routes: FleetRoutes, step: UpgradeStep
-) -> tuple[StepPlan, list[RenderedState]]:
+def _step(parts: Sequence[FleetPart], states: Sequence[Render], routes: FleetRoutes, step: UpgradeStep) -> tuple[StepPlan, list[Render]]:
     """Plans one step. Returns it with the states after it."""
-    after, step_parts, findings = list[RenderedState](), list[StepPart](), list[Result]()
+    after, step_parts, findings = list[Render](), list[StepPart](), list[Result]()
     for index, part in enumerate(parts):
-        moved = restart_causes.moved(part, step, routes.numbers(index, part, step, states[index].failed))
+        moved = restart_causes.move_part(part, step, routes.numbers(index, part, step, states[index].failed))
         new = rendered_state.render(moved.new.resources, moved.new.config) if moved.edits else states[index]
         failed = [number for number in routes.on_route(index, step) if part.key(part.resources[number]) in states[index].failed]
         versions = {number: routes.versions((index, number), step) for number in {*moved.edits, *failed}}
-        findings += _held(part, {*routes.on_route(index, step)} - versions.keys(), failed)
+        findings += _report_held(part, {*routes.on_route(index, step)} - versions.keys(), failed)
         known = {number: pair for number, pair in versions.items() if pair}
         step_parts.append(StepPart(moved, states[index], new, known))
         after.append(new)
@@ -82,7 +80,7 @@ def _step(
     return StepPlan(step, graphs, tuple(part.moved for part in step_parts), tuple(findings)), after
 
 
-def _held(part: FleetPart, numbers: Collection[int], failed: Sequence[int]) -> Iterator[Result]:
+def _report_held(part: FleetPart, numbers: Collection[int], failed: Sequence[int]) -> Iterator[Result]:
     """Yields a finding about each graph that stays, because it shares the configuration with a graph that has errors."""
     shown = ", ".join(results.ref(part.resources[number]).name for number in failed)
     for number in sorted(numbers):
@@ -91,7 +89,7 @@ def _held(part: FleetPart, numbers: Collection[int], failed: Sequence[int]) -> I
         yield results.error(codes.NO_PLAN_BECAUSE_OF_ERRORS, f"{message}; {fix}", results.ref(part.resources[number]), ("spec",))
 
 
-def _with_platform(plan: StepPlan, states: Sequence[RenderedState], options: UpgradeOptions) -> StepPlan:
+def _with_platform(plan: StepPlan, states: Sequence[Render], options: UpgradeOptions) -> StepPlan:
     """Returns a step with the parts of the platform that its graphs need."""
     before, after = map(release_choice.number, (plan.step.old_release, plan.step.release))
     exported = [resource for part in plan.parts for resource in part.old.resources if not dynamo_api.is_dynamo(resource)]
@@ -122,14 +120,14 @@ def _in_waves(plan: StepPlan, options: UpgradeOptions) -> StepPlan:
 
 def _of_target(target: Version) -> Iterator[Result]:
     """Warns of a patch that is newer than krm-fn."""
-    known = [version for version in image_names.published() if version[:2] == target[:2]]
+    known = [version for version in image_names.published_versions() if version[:2] == target[:2]]
     if target not in known:
         new, newest = upgrade_steps.version_text(target), upgrade_steps.version_text(known[-1])
         message = f"krm-fn does not know the patch {new}, and checks command lines with the flags of {newest}"
         yield results.warning(codes.UPGRADE_TO_UNKNOWN_PATCH, f"{message}; check that the registry has images with the tag {new}")
 
 
-def _failed(index: int, part: FleetPart, state: RenderedState, routes: FleetRoutes) -> Iterator[Result]:
+def _report_failed(index: int, part: FleetPart, state: Render, routes: FleetRoutes) -> Iterator[Result]:
     """Yields a finding about each resource that the upgrade would move, and that has errors before it."""
     graphs = {number for number, _ in fleet_parts.graphs(part)}
     has_route = any(part_index == index for part_index, _ in routes.routes)

@@ -80,7 +80,7 @@ def title(content: UpgradeReport) -> str:
     subject = f" of {report.visible(content.graph)}" if content.graph else ""
     if not plan.steps:
         return f"Nothing to {'downgrade' if plan.is_downgrade else 'upgrade'}: no graph moves to {target}."
-    steps = report.counted(len(plan.steps), "step")
+    steps = report.pluralize(len(plan.steps), "step")
     return f"{'Downgrade' if plan.is_downgrade else 'Upgrade'}{subject} to {target} in {steps}."
 
 
@@ -95,11 +95,11 @@ def sentences(content: UpgradeReport) -> Iterator[str]:
     failed = dict.fromkeys(name(key) for (_, key), state in first_states.items() if state == "error before")
     refused = {name(graph.key): None for step in content.steps for graph in content.graphs(step) if graph.state == "error after"}
     if failed and not content.graph:
-        yield f"No plan, because of errors before the upgrade: {_listed([*failed])}."
+        yield f"No plan, because of errors before the upgrade: {_list_entries([*failed])}."
     if refused:
-        yield f"Refused by the new release: {_listed([*refused])}."
+        yield f"Refused by the new release: {_list_entries([*refused])}."
     if content.plan.unchanged and not content.graph:
-        yield f"At the target: {_listed([name(key) for _, key in content.plan.unchanged])}."
+        yield f"At the target: {_list_entries([name(key) for _, key in content.plan.unchanged])}."
 
 
 def step_title(step: StepPlan) -> str:
@@ -114,8 +114,8 @@ def _effects(graphs: Sequence[GraphUpgrade]) -> str:
     if not restarting:
         return "no service restarts."
     total = gpu_texts.total(graph.gpus for graph in graphs)
-    stopped = gpu_texts.counted(total.interrupted, _interrupted_claims(services))
-    peak = gpu_texts.counted(total.peak, total.unknown_peak)
+    stopped = gpu_texts.count_gpus(total.interrupted, _interrupted_claims(services))
+    peak = gpu_texts.count_gpus(total.peak, total.unknown_peak)
     claims = f"; {gpu_texts.claims(total.unknown_peak)}" if total.unknown_peak else ""
     gpus = f" {stopped[:1].upper()}{stopped[1:]} {'is' if total.interrupted == 1 else 'are'} interrupted, {peak} at the peak{claims}."
     return f"{len(restarting)} of {len(services)} services restart.{gpus if total.peak or total.unknown_peak else ''}"
@@ -130,11 +130,11 @@ def _waves(step: StepPlan) -> str:
     peaks = step.waves.peaks
     if not peaks:
         return ""
-    return f" In {report.counted(len(peaks), 'wave')}, {gpu_texts.counted(max(peaks))} of all graphs at the peak."
+    return f" In {report.pluralize(len(peaks), 'wave')}, {gpu_texts.count_gpus(max(peaks))} of all graphs at the peak."
 
 
-def _listed(entries: Sequence[str], most: int = 10) -> str:
-    return report.listed([report.visible(entry) for entry in entries], most)
+def _list_entries(entries: Sequence[str], most: int = 10) -> str:
+    return report.list_first([report.visible(entry) for entry in entries], most)
 
 
 def fleet_rows(content: UpgradeReport) -> list[tuple[str, ...]]:
@@ -202,7 +202,7 @@ def optional_lines(graph: GraphUpgrade) -> Iterator[str]:
             yield f"With {option}, the graph does not render."
             continue
         more = [service for service, restarts in states.items() if restarts]
-        yield f"With {option}, {f'these services restart too: {_listed(more)}' if more else 'no further service restarts'}."
+        yield f"With {option}, {f'these services restart too: {_list_entries(more)}' if more else 'no further service restarts'}."
 
 
 def edit_line(graph: GraphUpgrade, edit: FieldEdit, content: UpgradeReport) -> str:
@@ -251,7 +251,7 @@ def shown_findings(step: StepPlan, content: UpgradeReport) -> list[Result]:
     return [finding for graph in content.graphs(step) for finding in of_graph(findings, graph)]
 
 
-def grouped(findings: Sequence[Result]) -> list[tuple[Result, int]]:
+def group_findings(findings: Sequence[Result]) -> list[tuple[Result, int]]:
     """Returns findings with one code and one message once, each with the number of further resources that have it."""
     groups: dict[tuple[str, str], list[Result]] = {}
     for finding in sorted(findings, key=results.order):

@@ -75,7 +75,7 @@ def target(text: str) -> Version | None:
     ((1, 5, 1), (0, 9, 0), (1, 5, 9), None)
     """
     match = _TARGET.fullmatch(text.strip())
-    versions = [version for version in image_names.published() if match and version[:2] == (int(match[1]), int(match[2]))]
+    versions = [version for version in image_names.published_versions() if match and version[:2] == (int(match[1]), int(match[2]))]
     if match is None or not versions:
         return None
     return (*versions[-1][:2], int(match[3])) if match[3] else versions[-1]
@@ -149,12 +149,14 @@ def _broken(old: Versions, new: Versions) -> int:
 def _preference(point: Versions) -> tuple[bool, int]:
     """Returns a sort key of equal steps: first a runtime of the same number as its release, then the newest one."""
     number = release_choice.number(point.release)
-    return point.runtime[:2] != number, -image_names.published().index(point.runtime) if point.runtime in image_names.published() else 0
+    return point.runtime[:2] != number, -image_names.published_versions().index(
+        point.runtime
+    ) if point.runtime in image_names.published_versions() else 0
 
 
 def _following(start: Versions, goal: Versions) -> Iterator[Versions]:
     """Yields the versions that one step can reach: the target, the last patches of minor versions, and a release with the same runtime."""
-    newest = {version[:2]: version for version in image_names.published()}
+    newest = {version[:2]: version for version in image_names.published_versions()}
     points = [goal, *(Versions(release_of(runtime), runtime) for runtime in newest.values())]
     points += [Versions(release, start.runtime) for release in _NAMES]
     is_back = is_before(goal, start)

@@ -185,10 +185,10 @@ def on_nodes(graphs: Sequence[GraphRollouts], nodes: Sequence[Resource], pods: S
     waiting: list[GraphKey] = []
     held = sum(entry.gpus.before for entry in graphs)
     while remaining:
-        wave = _filled(remaining, free_nodes) or _alone(remaining, free_nodes)
+        wave = _fill_wave(remaining, free_nodes) or _alone(remaining, free_nodes)
         if not wave:
             break
-        result = _simulated(wave, free_nodes)
+        result = _simulate_wave(wave, free_nodes)
         free_nodes = result.nodes
         if result.waited:
             waiting.append(wave[0].graph)
@@ -212,9 +212,9 @@ class _NodesAfter(NamedTuple):
     stuck: bool
 
 
-def _simulated(wave: Iterable[GraphRollouts], nodes: Nodes) -> _NodesAfter:
+def _simulate_wave(wave: Iterable[GraphRollouts], nodes: Nodes) -> _NodesAfter:
     """Simulates a wave on a copy of the nodes."""
-    after = nodes.copied()
+    after = nodes.copy()
     result = simulation.simulate([rollout for entry in wave for rollout in entry.rollouts], after)
     return _NodesAfter(result.peak, after, result.waited, any(result.stuck))
 
@@ -223,11 +223,11 @@ def _fits(wave: Sequence[GraphRollouts], nodes: Nodes) -> bool:
     """True if no pod waits, whether the first or the last graph of the wave begins first: a scheduler can place their pods in any order."""
     if sum(entry.extra for entry in wave) > nodes.free():
         return False
-    results_of_orders = (_simulated(order, nodes) for order in (wave, wave[::-1]))
+    results_of_orders = (_simulate_wave(order, nodes) for order in (wave, wave[::-1]))
     return not any(result.waited or result.stuck for result in results_of_orders)
 
 
-def _filled(graphs: Sequence[GraphRollouts], nodes: Nodes) -> list[GraphRollouts]:
+def _fill_wave(graphs: Sequence[GraphRollouts], nodes: Nodes) -> list[GraphRollouts]:
     """Returns a wave to which no further graph can be added, those with the highest peaks first, in the order of the input.
 
     Many graphs are tried at once, then halves, so that few are simulated alone.
@@ -250,12 +250,12 @@ def _filled(graphs: Sequence[GraphRollouts], nodes: Nodes) -> list[GraphRollouts
 
 def _alone(graphs: Sequence[GraphRollouts], nodes: Nodes) -> list[GraphRollouts]:
     """Returns the first graph whose rollout ends if it is upgraded alone, although its pods wait."""
-    return next(([entry] for entry in sorted(graphs, key=lambda entry: -entry.extra) if not _simulated([entry], nodes).stuck), [])
+    return next(([entry] for entry in sorted(graphs, key=lambda entry: -entry.extra) if not _simulate_wave([entry], nodes).stuck), [])
 
 
 def _missing(entry: GraphRollouts, nodes: Nodes) -> int:
     """Returns the GPUs that must become free besides those of the nodes; at least one, because no node has enough for a pod."""
-    return max(simulation.needed(entry.rollouts) - nodes.free(), 1)
+    return max(simulation.needed_gpus(entry.rollouts) - nodes.free(), 1)
 
 
 def _remedies(entry: GraphRollouts) -> tuple[str, ...]:
@@ -269,7 +269,7 @@ def _remedies(entry: GraphRollouts) -> tuple[str, ...]:
             for rollout in entry.rollouts
         ]
         if (fewer := of_graph(entry.graph, changed).gpus.peak) < peak:
-            remedies.append(f"{choice.advice} ({choice.cost}; the peak is then {report.counted(fewer, 'GPU')})")
+            remedies.append(f"{choice.advice} ({choice.cost}; the peak is then {report.pluralize(fewer, 'GPU')})")
             peak = fewer
     return (*remedies, "lower its replicas during the step")
 
@@ -277,7 +277,7 @@ def _remedies(entry: GraphRollouts) -> tuple[str, ...]:
 def findings(waves: Waves, resources: dict[GraphKey, Resource]) -> Iterable[Result]:
     """Reports each graph that fits in no wave. `resources` are the graphs and the standalone components of the step."""
     for misfit in waves.misfits:
-        missing, remedies = report.counted(misfit.missing, "GPU is", "GPUs are"), ", or ".join(misfit.remedies)
+        missing, remedies = report.pluralize(misfit.missing, "GPU is", "GPUs are"), ", or ".join(misfit.remedies)
         message = f"the graph does not fit, even if it is upgraded alone: {missing} missing; {remedies}"
         yield results.error(codes.GRAPH_DOES_NOT_FIT_GPUS, message, results.ref(resources.get(misfit.graph) or {}))
     if waves.excess:

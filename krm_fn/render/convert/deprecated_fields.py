@@ -178,7 +178,7 @@ class _Conversion(NamedTuple):
             return component
         new = {**extra, "mainContainer": {**main, "image": image.image}}
         if image.pull_secrets:
-            new["imagePullSecrets"] = _appended(extra.get("imagePullSecrets"), *({"name": secret} for secret in image.pull_secrets))
+            new["imagePullSecrets"] = _append_entries(extra.get("imagePullSecrets"), *({"name": secret} for secret in image.pull_secrets))
         return {**component, "extraPodSpec": new}
 
     def _with_claim(self, component: dict[str, Any], claim: Any, path: Path, claims: list[Any] | None) -> dict[str, Any]:
@@ -190,27 +190,27 @@ class _Conversion(NamedTuple):
         mount_path = claim.get("mountPath") or claim.get("mountPoint") or ""
         mount = {"name": claim["name"], **({"mountPoint": mount_path} if mount_path else {})}
         moved = {key: value for key, value in claim.items() if key not in ("mountPath", "mountPoint")}
-        new = _shown([mount])
+        new = _show_entries([mount])
         if claims is None and claim.get("create"):
             message = f"a component without a graph creates no claim; write a PersistentVolumeClaim resource, and volumeMounts: {new}"
             self.findings.append(results.error(codes.UNCONVERTIBLE_PVC, message, self.ref, path))
         else:
-            listed = "" if claims is None else f"spec.pvcs: {_shown([moved])} and "
+            listed = "" if claims is None else f"spec.pvcs: {_show_entries([moved])} and "
             self.findings.append(
                 results.warning(codes.DEPRECATED_PVC, f"pvc is deprecated; write {listed}volumeMounts: {new}", self.ref, path)
             )
         if claims is not None and all(not isinstance(other, dict) or other.get("name") != claim["name"] for other in claims):
             claims.append(moved)
-        return {**component, "volumeMounts": _appended(component.get("volumeMounts"), mount)}
+        return {**component, "volumeMounts": _append_entries(component.get("volumeMounts"), mount)}
 
 
-def _appended(written: Any, *more: Any) -> Any:
+def _append_entries(written: Any, *more: Any) -> Any:
     if written is None:
         return [*more]
     return [*written, *more] if isinstance(written, list) else written
 
 
-def _shown(entries: list[dict[str, Any]]) -> str:
+def _show_entries(entries: list[dict[str, Any]]) -> str:
     """Returns the entries as a user would write them."""
     return f"[{', '.join('{' + ', '.join(f'{key}: {_text(value)}' for key, value in entry.items()) + '}' for entry in entries)}]"
 

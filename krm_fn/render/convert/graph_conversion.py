@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from krm_fn.base.records import NamedTuple
 from krm_fn.kubernetes import merge
-from krm_fn.kubernetes.values import mapping, name_of, objects, renamed, text
+from krm_fn.kubernetes.values import mapping, name_of, objects, rename_fields, text
 from krm_fn.render.convert import component_conversion, preserved_component_fields, preserved_fields
 
 TYPE_CHECKING = False
@@ -36,8 +36,8 @@ def graph_to_v1beta1(graph: Resource) -> Resource:
     spec, preserved_spec = mapping(graph.get("spec")), preserved_fields.spec(graph)
     before = {name_of(component): component for component in objects(preserved_spec.get("components"))}
     services = {name: service for name, service in mapping(spec.get("services")).items() if isinstance(service, dict)}
-    components = {name: _converted_service(services[name], before.get(name, {}), name) for name in _sorted(services, [*before])}
-    converted = _renamed(merge.without(spec, "services", "pvcs"), _TO_V1BETA1, _TOPOLOGY_TO_V1BETA1)
+    components = {name: _converted_service(services[name], before.get(name, {}), name) for name in _sort_names(services, [*before])}
+    converted = _rename_spec(merge.without(spec, "services", "pvcs"), _TO_V1BETA1, _TOPOLOGY_TO_V1BETA1)
     if "services" in spec:
         converted["components"] = None if spec["services"] is None else [component.fields for component in components.values()]
     claims = {"pvcs": spec["pvcs"]} if "pvcs" in spec else {}
@@ -53,8 +53,8 @@ def graph_to_v1alpha1(graph: Resource) -> Resource:
     before = mapping(preserved.get("services"))
     components = {name_of(component): component for component in objects(spec.get("components"))}
     results = {name: _converted_component(component, mapping(before.get(name)), name) for name, component in components.items()}
-    services = {name: results[name].fields if name in results else None for name in _arranged([*components], before)}
-    converted = _renamed(merge.without(spec, "components"), _TO_V1ALPHA1, _TOPOLOGY_TO_V1ALPHA1)
+    services = {name: results[name].fields if name in results else None for name in _arrange_names([*components], before)}
+    converted = _rename_spec(merge.without(spec, "components"), _TO_V1ALPHA1, _TOPOLOGY_TO_V1ALPHA1)
     if "pvcs" in preserved:
         converted["pvcs"] = preserved["pvcs"]
     if services or "components" in spec:
@@ -68,7 +68,7 @@ def _with_spec(graph: Resource, spec: dict[str, Any], preserved: dict[str, Any])
     return preserved_fields.with_spec({**graph, "spec": spec} if "spec" in graph else graph, preserved)
 
 
-def _sorted(services: dict[str, Any], before: list[str]) -> list[str]:
+def _sort_names(services: dict[str, Any], before: list[str]) -> list[str]:
     """Sorts the names of services by bytes, or in their preserved order with new names at the end."""
     known = [name for name in before if name in services]
     if before == sorted(before):
@@ -76,7 +76,7 @@ def _sorted(services: dict[str, Any], before: list[str]) -> list[str]:
     return [*known, *sorted(services.keys() - set(known), key=str)]
 
 
-def _arranged(names: list[str], before: dict[str, Any]) -> list[str]:
+def _arrange_names(names: list[str], before: dict[str, Any]) -> list[str]:
     """Arranges the names of the components, and of services that were null.
 
     The order is that of the components, unless all services are preserved: then it is theirs.
@@ -104,11 +104,11 @@ def _preserved_components(services: dict[str, _Converted]) -> dict[str, Any]:
     return {"components": named} if named else {}
 
 
-def _renamed(spec: dict[str, Any], names: dict[str, str], in_topology: dict[str, str]) -> dict[str, Any]:
-    fields = renamed(spec, names)
+def _rename_spec(spec: dict[str, Any], names: dict[str, str], in_topology: dict[str, str]) -> dict[str, Any]:
+    fields = rename_fields(spec, names)
     topology = fields.get("topologyConstraint")
     if isinstance(topology, dict):
-        fields["topologyConstraint"] = renamed(topology, in_topology)
+        fields["topologyConstraint"] = rename_fields(topology, in_topology)
     return fields
 
 
@@ -196,12 +196,12 @@ def _converted_component(component: Fields, before: Fields, name: str | None) ->
 
 
 def _graph_status_to_v1beta1(status: dict[str, Any]) -> dict[str, Any]:
-    new = renamed(status, {"services": "components"})
+    new = rename_fields(status, {"services": "components"})
     return _with_parts(new, "components", _replicas_to_v1beta1, {"updatedServices": "updatedComponents"})
 
 
 def _graph_status_to_v1alpha1(status: dict[str, Any]) -> dict[str, Any]:
-    new = renamed(status, {"components": "services"})
+    new = rename_fields(status, {"components": "services"})
     return _with_parts(new, "services", _replicas_to_v1alpha1, {"updatedComponents": "updatedServices"})
 
 
@@ -211,17 +211,17 @@ def _with_parts(
     if isinstance(status.get(parts), dict):
         status[parts] = {name: replicas(part) if isinstance(part, dict) else part for name, part in status[parts].items()}
     if isinstance(status.get("rollingUpdate"), dict):
-        status["rollingUpdate"] = renamed(status["rollingUpdate"], names)
+        status["rollingUpdate"] = rename_fields(status["rollingUpdate"], names)
     return status
 
 
 def _component_status_to_v1beta1(status: dict[str, Any]) -> dict[str, Any]:
-    new = renamed({key: value for key, value in status.items() if key != "podSelector"}, {"service": "component"})
+    new = rename_fields({key: value for key, value in status.items() if key != "podSelector"}, {"service": "component"})
     return {**new, "component": _replicas_to_v1beta1(new["component"])} if isinstance(new.get("component"), dict) else new
 
 
 def _component_status_to_v1alpha1(status: dict[str, Any]) -> dict[str, Any]:
-    new = renamed(status, {"component": "service"})
+    new = rename_fields(status, {"component": "service"})
     return {**new, "service": _replicas_to_v1alpha1(new["service"])} if isinstance(new.get("service"), dict) else new
 
 

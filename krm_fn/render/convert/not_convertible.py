@@ -96,7 +96,7 @@ def _of_component(component: dict[str, Any], before: dict[str, Any], path: Path)
         yield NotConvertible((*path, *steps), f"the volume {name} in podTemplate.spec.volumes")
 
 
-def undeclared(component: dict[str, Any]) -> list[str]:
+def undeclared_claims(component: dict[str, Any]) -> list[str]:
     """Returns the names of claims that the main container mounts with details, such as `readOnly`, without a volume in the pod template."""
     return [name for name, _ in _details(component)]
 
@@ -181,7 +181,7 @@ def _with_declared_volumes(resource: Resource) -> Resource:
 
 
 def _with_volumes(component: dict[str, Any]) -> dict[str, Any]:
-    names = dict.fromkeys(undeclared(component))
+    names = dict.fromkeys(undeclared_claims(component))
     if not names:
         return component
     template = mapping(component.get("podTemplate"))

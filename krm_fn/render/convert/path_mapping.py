@@ -105,8 +105,8 @@ def of_resource(resource: Resource, read: Resource | None = None) -> SourcePaths
     ref, spec = results.ref(resource), mapping(resource.get("spec"))
     converted = None if read is None or results.ref(read).api_version == ref.api_version else mapping(read.get("spec"))
     is_v1alpha1 = ref.api_version == dynamo_api.V1ALPHA1
-    annotations = {} if is_v1alpha1 and converted is None else _inherited(resource)
-    preserved = _preserved(resource)
+    annotations = {} if is_v1alpha1 and converted is None else _inherited_paths(resource)
+    preserved = _preserved_path(resource)
     if ref.kind == dynamo_api.COMPONENT:
         paths = _of_component(ref, ("spec",), spec, converted)._replace(preserved=preserved)
         return paths._replace(inherited=annotations) if is_v1alpha1 else paths
@@ -122,7 +122,7 @@ def of_resource(resource: Resource, read: Resource | None = None) -> SourcePaths
     return SourcePaths(ref, ("spec",), graph_mapping, components=components, preserved=preserved)
 
 
-def _preserved(resource: Resource) -> Path:
+def _preserved_path(resource: Resource) -> Path:
     """Returns the path of the annotation with the fields that the version of a resource lacks; empty without one."""
     key = labels.PRESERVED_COMPONENT if results.ref(resource).kind == dynamo_api.COMPONENT else labels.PRESERVED_GRAPH
     return (*_ANNOTATIONS, key) if key in labels.annotations(resource) else ()
@@ -156,14 +156,14 @@ def _components(spec: dict[str, Any], *, is_v1alpha1: bool) -> Iterator[tuple[st
         yield name_of(mapping(component)), ("spec", "components", index), component
 
 
-def _inherited(resource: Resource) -> dict[str, Path]:
+def _inherited_paths(resource: Resource) -> dict[str, Path]:
     """Returns the paths of the annotations that the components of a graph inherit from it."""
     spec, annotations = mapping(resource.get("spec")), labels.annotations(resource)
     of_metadata: dict[str, Path] = {key: (*_ANNOTATIONS, key) for key in INHERITED if key in annotations}
     return {**{key: ("spec", "annotations", key) for key in mapping(spec.get("annotations"))}, **of_metadata}
 
 
-def _mapped(steps: Path, table: Mapping[Path, Path]) -> Path:
+def _map_steps(steps: Path, table: Mapping[Path, Path]) -> Path:
     """Returns the steps with their longest beginning that the table has replaced."""
     for length in range(len(steps), 0, -1):
         if steps[:length] in table:
@@ -172,7 +172,7 @@ def _mapped(steps: Path, table: Mapping[Path, Path]) -> Path:
 
 
 def _in_v1alpha1_graph(_paths: SourcePaths, steps: Path) -> Path:
-    return ("spec", *_mapped(steps, _TO_V1ALPHA1_GRAPH))
+    return ("spec", *_map_steps(steps, _TO_V1ALPHA1_GRAPH))
 
 
 def _in_v1beta1_graph(_paths: SourcePaths, steps: Path) -> Path:
@@ -188,7 +188,7 @@ def _in_v1alpha1_request(_paths: SourcePaths, steps: Path) -> Path:
 def _in_v1beta1_request(paths: SourcePaths, steps: Path) -> Path:
     if steps[:2] == ("profilingConfig", "resources"):
         return (*_JOB_POD, *_profiler(paths.written), *steps[1:])
-    return _mapped(steps, _TO_REQUEST)
+    return _map_steps(steps, _TO_REQUEST)
 
 
 def _profiler(spec: dict[str, Any]) -> Path:
@@ -211,12 +211,12 @@ def _below_service(paths: SourcePaths, steps: Path) -> Path:
         case ("compilationCache", *rest):
             mounts = service.get("volumeMounts") or ()
             cache = next((index for index, mount in enumerate(mounts) if mount.get("useAsCompilationCache")), None)
-            return ("volumeMounts",) if cache is None else ("volumeMounts", cache, *_renamed(rest, _OF_CACHE))
+            return ("volumeMounts",) if cache is None else ("volumeMounts", cache, *_rename_steps(rest, _OF_CACHE))
         case ("main", *rest) if paths.converted is not None:
             return _of_main(service, tuple(rest))
         case ("sidecars", int(index), *rest):
             return (*_sidecars(service, is_converted=paths.converted is not None)[index], *rest)
-    return _mapped(steps, _TO_SERVICE)
+    return _map_steps(steps, _TO_SERVICE)
 
 
 def _of_main(service: dict[str, Any], steps: Path) -> Path:
@@ -230,7 +230,7 @@ def _of_main(service: dict[str, Any], steps: Path) -> Path:
         case ("resources", *below) if service.get("resources") is not None:
             return _of_resources(service["resources"], main.get("resources") or {}, tuple(below))
         case ("volumeMounts", int(index), *below) if index >= (first := len(main.get("volumeMounts") or ())):
-            return ("volumeMounts", index - first, *_renamed(below, {"mountPath": "mountPoint"}))
+            return ("volumeMounts", index - first, *_rename_steps(below, {"mountPath": "mountPoint"}))
     return (*_EXTRA_MAIN, *steps)
 
 
@@ -263,11 +263,11 @@ def _sidecars(service: dict[str, Any], *, is_converted: bool) -> list[Path]:
 def _in_component(paths: SourcePaths, steps: Path) -> Path:
     if steps[:1] in _ONLY_V1ALPHA1:
         return paths.preserved or paths.path
-    return (*paths.path, *_below_component(paths, _mapped(steps, _TO_COMPONENT)))
+    return (*paths.path, *_below_component(paths, _map_steps(steps, _TO_COMPONENT)))
 
 
 def _in_role(index: int, paths: SourcePaths, steps: Path) -> Path:
-    below = _below_component(paths, _mapped(steps, _TO_COMPONENT))
+    below = _below_component(paths, _map_steps(steps, _TO_COMPONENT))
     return (*paths.path, *(("roles", index) if below[:1] == ("podTemplate",) else ()), *below)
 
 
@@ -286,9 +286,11 @@ def _below_component(paths: SourcePaths, steps: Path) -> Path:
             mount = paths.converted["volumeMounts"][index]
             if mount.get("useAsCompilationCache") or "useAsCompilationCache" in rest:
                 return ("compilationCache", *(_TO_CACHE[step] for step in rest if step in _TO_CACHE))
-            return _of_mount(containers, index, mount.get("name"), mount.get("mountPoint"), _renamed(rest, {"mountPoint": "mountPath"}))
+            return _of_mount(
+                containers, index, mount.get("name"), mount.get("mountPoint"), _rename_steps(rest, {"mountPoint": "mountPath"})
+            )
         case ("volumeMounts", *rest):
-            return _below_component(paths, (MAIN, *_renamed(steps, {"mountPoint": "mountPath"})))
+            return _below_component(paths, (MAIN, *_rename_steps(steps, {"mountPoint": "mountPath"})))
     return steps
 
 
@@ -304,5 +306,5 @@ def _of_mount(containers: Sequence[dict[str, Any]], index: int, name: Any, path:
     return ("podTemplate", "spec", "containers", main or 0, "volumeMounts", next(same, index), *steps)
 
 
-def _renamed(steps: Sequence[str | int], names: Mapping[str | int, str]) -> Path:
+def _rename_steps(steps: Sequence[str | int], names: Mapping[str | int, str]) -> Path:
     return tuple(names.get(step, step) for step in steps)

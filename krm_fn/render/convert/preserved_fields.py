@@ -4,8 +4,8 @@ The annotation holds JSON, never YAML: `{"version": 1, "spec": {...}}`, where `s
 Anybody can write an annotation. A text that is too large, no JSON or nested too deeply is therefore ignored, and so is each field that
 the other version does not have, or not with such a type.
 
-`difference` computes preserved fields, and `filled` puts them back. They make an object of the same shape as the original; a null in it
-means that the original lacks the field.
+`difference` computes preserved fields, and `fill_preserved` puts them back. They make an object of the same shape as the original; a null
+in it means that the original lacks the field.
 """
 
 from __future__ import annotations
@@ -65,24 +65,24 @@ def spec(resource: Resource) -> dict[str, Any]:
 
     A text without `spec` has the format of older operators, which holds the fields themselves.
     """
-    return _checked(resource)[0]
+    return _check_preserved(resource)[0]
 
 
 def status(resource: Resource) -> dict[str, Any]:
     """Returns the preserved fields of the status in the other version; empty if there are none, or if they cannot be read."""
     try:
-        return _parsed(resource, _STATUSES)
+        return _parse_annotation(resource, _STATUSES)
     except _UnreadableError:
         return {}
 
 
 def findings(resource: Resource) -> list[Result]:
     """Warns of preserved fields, and of texts in their annotations, that are ignored."""
-    warnings = _checked(resource)[1]
+    warnings = _check_preserved(resource)[1]
     try:
-        _parsed(resource, _STATUSES)
+        _parse_annotation(resource, _STATUSES)
     except _UnreadableError as problem:
-        warnings.append(_ignored(resource, _STATUSES, f"{problem}"))
+        warnings.append(_report_ignored(resource, _STATUSES, f"{problem}"))
     return warnings
 
 
@@ -93,17 +93,17 @@ def with_spec(resource: Resource, fields: dict[str, Any]) -> Resource:
 
     Rule conversion.preserved: see `krm_fn.render.convert.preserved_fields`.
     """
-    return _annotated(resource, _SPECS[resource["kind"]], {"version": _VERSION, "spec": fields} if fields else {})
+    return _annotate(resource, _SPECS[resource["kind"]], {"version": _VERSION, "spec": fields} if fields else {})
 
 
 def with_status(resource: Resource, fields: dict[str, Any]) -> Resource:
     """Returns the resource with these fields in the annotation of its status. Without fields, the annotation is removed."""
-    return _annotated(resource, _STATUSES[resource["kind"]], fields)
+    return _annotate(resource, _STATUSES[resource["kind"]], fields)
 
 
 def without(resource: Resource) -> Resource:
     """Returns the resource without preserved fields."""
-    return _annotated(_annotated(resource, _SPECS.get(resource["kind"], ""), {}), _STATUSES.get(resource["kind"], ""), {})
+    return _annotate(_annotate(resource, _SPECS.get(resource["kind"], ""), {}), _STATUSES.get(resource["kind"], ""), {})
 
 
 def size(resource: Resource) -> int:
@@ -111,7 +111,7 @@ def size(resource: Resource) -> int:
     return sum(len(f"{labels.annotations(resource).get(key, '')}".encode()) for key in labels.PRESERVED)
 
 
-def _annotated(resource: Resource, key: str, content: dict[str, Any]) -> Resource:
+def _annotate(resource: Resource, key: str, content: dict[str, Any]) -> Resource:
     """Returns the resource with an annotation that holds `content`; without content, it has no such annotation.
 
     Rule conversion.preserved: Fields that the other version of the API lacks are preserved in an annotation. (operator:
@@ -128,32 +128,32 @@ def _annotated(resource: Resource, key: str, content: dict[str, Any]) -> Resourc
     return {**resource, "metadata": {**rest, "annotations": annotations} if annotations else rest}
 
 
-def _checked(resource: Resource) -> tuple[dict[str, Any], list[Result]]:
+def _check_preserved(resource: Resource) -> tuple[dict[str, Any], list[Result]]:
     """Returns the fields that the other version can have, and a finding for each other one."""
     try:
-        preserved = _parsed(resource, _SPECS)
+        preserved = _parse_annotation(resource, _SPECS)
     except _UnreadableError as problem:
-        return {}, [_ignored(resource, _SPECS, f"{problem}")]
+        return {}, [_report_ignored(resource, _SPECS, f"{problem}")]
     if not preserved:
         return {}, []
     address = results.ref(resource)
     other = {"apiVersion": _OTHER.get(address.api_version, ""), "kind": address.kind, "metadata": {"name": "preserved"}, "spec": preserved}
     wrong = [result for result in schema_check.resource(other, unknown="warning") if result.severity == "error" and result.code in _WRONG]
     usable = mapping(invalid_fields.without(other, [result.path for result in wrong]).get("spec"))
-    return usable, [_ignored(resource, _SPECS, f"{results.field(result.path)} in it: {_problem(result)}") for result in wrong]
+    return usable, [_report_ignored(resource, _SPECS, f"{results.field(result.path)} in it: {_problem(result)}") for result in wrong]
 
 
 def _problem(result: Result) -> str:
     return result.message.partition(";")[0]
 
 
-def _ignored(resource: Resource, keys: dict[str, str], problem: str) -> Result:
+def _report_ignored(resource: Resource, keys: dict[str, str], problem: str) -> Result:
     address = results.ref(resource)
     message = f"{problem}; it is ignored, so remove the annotation, or copy it again from the resource that it belongs to"
     return results.warning(codes.IGNORED_PRESERVED_FIELDS, message, address, ("metadata", "annotations", keys[address.kind]))
 
 
-def _parsed(resource: Resource, keys: dict[str, str]) -> dict[str, Any]:
+def _parse_annotation(resource: Resource, keys: dict[str, str]) -> dict[str, Any]:
     """Returns the fields in an annotation, empty without one. Raises _UnreadableError."""
     key = keys.get(results.ref(resource).kind, "")
     text = mapping(mapping(resource.get("metadata")).get("annotations")).get(key)
@@ -198,7 +198,7 @@ def with_status_converted(
     if not isinstance(written, dict):
         return with_status(resource, {})
     preserved, plain = status(resource), convert(written)
-    new = filled(plain, preserved, lambda wanted: back(wanted) == written) if preserved else plain
+    new = fill_preserved(plain, preserved, lambda wanted: back(wanted) == written) if preserved else plain
     return with_status({**resource, "status": new}, difference(written, back(new)))
 
 
@@ -251,15 +251,15 @@ def _without(holder: Any, path: Path) -> Any:
     return {**holder, step: _without(holder[step], path[1:])}
 
 
-def filled(plain: dict[str, Any], preserved: dict[str, Any], agrees: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+def fill_preserved(plain: dict[str, Any], preserved: dict[str, Any], agrees: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
     """Adds preserved fields to `plain`: all of them if `agrees` accepts the result, otherwise each one that it accepts."""
     edits = [*_edits(plain, preserved, ())]
-    whole: dict[str, Any] = _edited(plain, edits)
+    whole: dict[str, Any] = _edit_value(plain, edits)
     if agrees(whole):
         return whole
     result = plain
     for edit in edits:
-        wanted = _edited(result, [edit])
+        wanted = _edit_value(result, [edit])
         if agrees(wanted):
             result = wanted
     return result
@@ -288,7 +288,7 @@ def _have_same_names(one: Any, other: Any) -> bool:
     return names[0] == names[1] and all(isinstance(name, str) for name in names[0])
 
 
-def _edited(value: Any, edits: list[tuple[Path, Any]]) -> Any:
+def _edit_value(value: Any, edits: list[tuple[Path, Any]]) -> Any:
     """Returns a copy of the value with the edits, each of which names a field that exists or an object to put it into."""
     for path, new in edits:
         value = _set(value, path, new)

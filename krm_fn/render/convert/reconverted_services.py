@@ -44,7 +44,7 @@ def of_component(component: Fields, preserved: Fields) -> Fields:
     Rule worker-hash.v1-component: For the worker hash of Dynamo 1.2 and 1.3, a mount is its name and its path. (operator:
     api/v1alpha1/shared_spec_conversion.go restoreFlatVolumeMountsFromMain)
     """
-    service = _restored(component, preserved)
+    service = _restore_service(component, preserved)
     if mapping(preserved.get("extraPodSpec")).get("mainContainer") is not None:
         return of_service({**merge.present(extraPodSpec=preserved["extraPodSpec"]), **service})
     claim = mapping(component.get("compilationCache"))
@@ -58,14 +58,14 @@ def of_component(component: Fields, preserved: Fields) -> Fields:
     return {**merge.without(service, "volumeMounts", "extraPodSpec"), **merge.present(volumeMounts=mounts or None, extraPodSpec=extra)}
 
 
-def _restored(component: Fields, preserved: Fields) -> Fields:
+def _restore_service(component: Fields, preserved: Fields) -> Fields:
     """Returns a component as a service, with its preserved fields. Amounts are as their author wrote them, or as operators print them."""
-    fields = {**preserved, "resources": _printed(preserved["resources"])} if "resources" in preserved else preserved
+    fields = {**preserved, "resources": _print_resources(preserved["resources"])} if "resources" in preserved else preserved
     service = preserved_component_fields.restored_service(component, fields, text(component.get("name")))
     before = pod_template_conversion.from_service(fields) if "resources" in preserved else None
     if before and _amounts(before) == _amounts(component.get("podTemplate")):
         return {**service, "resources": preserved["resources"]}
-    return {**service, **merge.present(resources=_printed(service.get("resources")))}
+    return {**service, **merge.present(resources=_print_resources(service.get("resources")))}
 
 
 def _amounts(template: Any) -> Fields:
@@ -73,14 +73,16 @@ def _amounts(template: Any) -> Fields:
     return pod_template_conversion.merged_resources({}, mapping((pod_template_conversion.main_of(template) or {}).get("resources")))
 
 
-def _printed(resources: Any) -> Any:
+def _print_resources(resources: Any) -> Any:
     """Returns resources of a service with amounts as the operator prints them."""
 
-    def printed(amounts: Fields) -> Fields:
-        return {name: printed(amount) if isinstance(amount, dict) else quantity.canonical(amount) for name, amount in amounts.items()}
+    def print_amounts(amounts: Fields) -> Fields:
+        return {name: print_amounts(amount) if isinstance(amount, dict) else quantity.canonical(amount) for name, amount in amounts.items()}
 
     return (
-        {key: printed(value) if key in SIDES else value for key, value in resources.items()} if isinstance(resources, dict) else resources
+        {key: print_amounts(value) if key in SIDES else value for key, value in resources.items()}
+        if isinstance(resources, dict)
+        else resources
     )
 
 

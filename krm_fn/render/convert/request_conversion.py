@@ -6,7 +6,7 @@ Follows the operator's dynamographdeploymentrequest_conversion.go.
 from __future__ import annotations
 
 from krm_fn.kubernetes import merge
-from krm_fn.kubernetes.values import mapping, objects, renamed
+from krm_fn.kubernetes.values import mapping, objects, rename_fields
 from krm_fn.render import names
 from krm_fn.render.convert import preserved_fields
 
@@ -27,12 +27,12 @@ _PHASES = {"Pending": "Pending", "Profiling": "Profiling", "Deploying": "Deployi
 
 def to_v1beta1(request: Resource) -> Resource:
     """Converts a v1alpha1 request."""
-    return _converted(request, "v1beta1")
+    return _convert_request(request, "v1beta1")
 
 
 def to_v1alpha1(request: Resource) -> Resource:
     """Converts a v1beta1 request."""
-    return _converted(request, "v1alpha1")
+    return _convert_request(request, "v1alpha1")
 
 
 def not_convertible(spec: dict[str, Any], version: str) -> list[tuple[str | int, ...]]:
@@ -41,7 +41,7 @@ def not_convertible(spec: dict[str, Any], version: str) -> list[tuple[str | int,
     return preserved_fields.ineffective(spec, change, back(change(spec)))
 
 
-def _converted(request: Resource, version: str) -> Resource:
+def _convert_request(request: Resource, version: str) -> Resource:
     changes, states = (_spec_to_v1beta1, _spec_to_v1alpha1), (_status_to_v1beta1, _status_to_v1alpha1)
     (change, back), (state, state_back) = (changes, states) if version == "v1beta1" else (changes[::-1], states[::-1])
     spec, preserved_spec = request.get("spec"), preserved_fields.spec(request)
@@ -49,7 +49,7 @@ def _converted(request: Resource, version: str) -> Resource:
     if isinstance(spec, dict):
         plain = change(spec)
         new = (
-            preserved_fields.filled(plain, preserved_spec, lambda wanted: back(wanted) == back(plain) or back(wanted) == spec)
+            preserved_fields.fill_preserved(plain, preserved_spec, lambda wanted: back(wanted) == back(plain) or back(wanted) == spec)
             if preserved_spec
             else plain
         )
@@ -78,7 +78,7 @@ def _spec_to_v1beta1(spec: dict[str, Any]) -> dict[str, Any]:
 
 def _spec_to_v1alpha1(spec: dict[str, Any]) -> dict[str, Any]:
     targets = {name: spec[part][name] for part, names in _IN_SLA.items() for name in _present(mapping(spec.get(part)), names)}
-    cache = renamed(_present(mapping(spec.get("modelCache")), (*_CACHE.values(),)), {new: old for old, new in _CACHE.items()})
+    cache = rename_fields(_present(mapping(spec.get("modelCache")), (*_CACHE.values(),)), {new: old for old, new in _CACHE.items()})
     features = mapping(spec.get("features"))
     planner = features["planner"] if isinstance(features.get("planner"), dict) and features["planner"] else None
     config = merge.present(sla=targets or None, deployment={"modelCache": cache} if cache else None, planner=planner)

@@ -71,15 +71,15 @@ def to(version: str, request: Resource) -> Resource:
     if version == dynamo_api.BETA2:
         if not is_view(request) and request.get("apiVersion") == dynamo_api.V1ALPHA1:
             request = request_conversion.to_v1beta1(request)
-        return {**_moved(request, dynamo_api.BETA2, dynamo_api.BETA1), "apiVersion": api_version}
+        return {**_move_view(request, dynamo_api.BETA2, dynamo_api.BETA1), "apiVersion": api_version}
     was_view = is_view(request)
-    converted = {**_moved(request, dynamo_api.BETA1, dynamo_api.BETA2), "apiVersion": dynamo_api.V1BETA1}
+    converted = {**_move_view(request, dynamo_api.BETA1, dynamo_api.BETA2), "apiVersion": dynamo_api.V1BETA1}
     if version == dynamo_api.ALPHA1 and was_view:
         converted = request_conversion.to_v1alpha1(converted)
     return {**converted, "apiVersion": api_version}
 
 
-def _moved(request: Resource, unpacked: str, packed: str) -> Resource:
+def _move_view(request: Resource, unpacked: str, packed: str) -> Resource:
     """Takes the spec and the status out of the view `unpacked`, or puts them into the view `packed`."""
     parts: dict[str, Any] = {}
     for part in _PARTS:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from krm_fn.base import results
-from krm_fn.kubernetes.values import mapping, renamed
+from krm_fn.kubernetes.values import mapping, rename_fields
 from krm_fn.render import dynamo_api
 from krm_fn.render.convert import graph_conversion, request_conversion
 
@@ -32,7 +32,7 @@ def _with_graph_reference(adapter: Resource, names: dict[str, str]) -> Resource:
     spec = mapping(adapter.get("spec"))
     if not isinstance(spec.get("dgdRef"), dict):
         return adapter
-    return {**adapter, "spec": {**spec, "dgdRef": renamed(spec["dgdRef"], names)}}
+    return {**adapter, "spec": {**spec, "dgdRef": rename_fields(spec["dgdRef"], names)}}
 
 
 _Conversion = Callable[["Resource"], "Resource"]

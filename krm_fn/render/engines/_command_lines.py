@@ -124,7 +124,7 @@ def shell(container: Container, line: str) -> Container:
     return {**container, "command": ["/bin/sh", "-c"], "args": [line]}
 
 
-def nested(container: Container) -> str:
+def quote_command(container: Container) -> str:
     """Returns the whole command, quoted for the line of another shell."""
     return shlex.join(words(container))
 
@@ -145,7 +145,7 @@ def shell_line(words: Iterable[str], *, quoted: bool) -> str:
     Rule commands.quoting: The words of a command become one shell line. (operator: internal/dynamo/backend_*.go shellQuoteForBashC)
     """
     if quoted:
-        return " ".join(map(_quoted, words))
+        return " ".join(map(_quote_word, words))
     return " ".join(shlex.quote(word) if _is_json(word) and change(word) else word for word in words)
 
 
@@ -161,13 +161,13 @@ def single_quoted(word: str) -> str:
     return "'" + closed + end + unclosed.replace("$(", "$''(") + "'"
 
 
-def _quoted(word: str) -> str:
+def _quote_word(word: str) -> str:
     r"""Returns a word for a shell line that the program gets as written, after Kubernetes has replaced each `$(NAME)` in it.
 
     The quotes are the operator's (shellQuoteForBashC), except in three cases in which the program would get another word: single quotes,
     references for Kubernetes, and characters that the operator does not quote.
 
-    >>> print(_quoted('{"a": 1}'), _quoted("it's"), _quoted("$NAME"), _quoted("$(NAME)"), _quoted("a;b"), _quoted("a#b"))
+    >>> print(*map(_quote_word, ('{"a": 1}', "it's", "$NAME", "$(NAME)", "a;b", "a#b")))
     "{\"a\": 1}" "it's" "\$NAME" '$(NAME)' "a;b" a#b
     """
     if re.search(_FOR_KUBERNETES, word):
@@ -197,7 +197,7 @@ def check_words(container: Container, role: RolePlan, fields: Iterable[WordsFiel
     variables = {name: value for name, value in literals.items() if "$" not in value}
     for field in fields:
         for index, word in enumerate(container.get(field) or ()):
-            does = "" if _is_json(word) else change(_expanded(word, variables))
+            does = "" if _is_json(word) else change(_expand_references(word, variables))
             if does:
                 message = (
                     f"the {role.role} starts through a shell on several nodes, and that shell {does}; "
@@ -217,21 +217,21 @@ def _is_json(word: str) -> bool:
     return True
 
 
-def _expanded(word: str, variables: Mapping[str, str]) -> str:
+def _expand_references(word: str, variables: Mapping[str, str]) -> str:
     """Returns the word that Kubernetes passes to the shell: `$(NAME)` is a variable, `$$` is a dollar sign.
 
     A variable with an unknown value becomes the text `x`, which no shell changes. A name with lower-case letters and an unknown value
     stays, and the shell runs it as a program: Kubernetes does not expand variables that the container does not define.
     """
 
-    def replaced(match: re.Match[str]) -> str:
+    def replace_reference(match: re.Match[str]) -> str:
         name = match[1]
         if name is None:
             return "$"
         return variables.get(name, "x" if re.fullmatch(_VARIABLE, name) else match[0])
 
     closed, end, unclosed = word.rpartition(")")
-    return re.sub(_REFERENCE, replaced, closed + end) + unclosed.replace("$$", "$")
+    return re.sub(_REFERENCE, replace_reference, closed + end) + unclosed.replace("$$", "$")
 
 
 def addressing(role: RolePlan) -> Addressing:

@@ -64,7 +64,7 @@ def alone(main: Container) -> Container:
     if not any(backends) or not main.get("command"):
         return main
     line = f'ray start --head --port={_PORT} --node-ip-address="$POD_IP" --block & {_UNTIL_RAY_ANSWERS} && exec {_line(main)}'
-    return env.completed(_command_lines.shell(main, line), _POD_IP, _MASTER_IP)
+    return env.add_missing_variables(_command_lines.shell(main, line), _POD_IP, _MASTER_IP)
 
 
 def spread(main: Container, role: RolePlan) -> Container:

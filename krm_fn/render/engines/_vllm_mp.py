@@ -57,7 +57,7 @@ Rule vllm.nixl-host: vLLM transfers the key-value cache over the address of its 
 def container(main: Container, role: RolePlan, *, spreads: bool) -> Container:
     """Adds the address for transfers of the key-value cache to the main container, and the flags of several nodes if it `spreads`."""
     changed = _with_flags(main, role) if spreads else main
-    return env.completed(changed, _HOST)
+    return env.add_missing_variables(changed, _HOST)
 
 
 def _with_flags(main: Container, role: RolePlan) -> Container:
@@ -75,7 +75,7 @@ def _with_flags(main: Container, role: RolePlan) -> Container:
     return _command_lines.inject(main, flags, "vllm", needs_shell=needs_shell, quoted=plan.release.engines.quotes_words)
 
 
-def launched(main: Container) -> Container:
+def launch_role(main: Container) -> Container:
     """Returns the main container of a role with a pod template of its own.
 
     Rule roles.vllm-port: A launch line with the executor `mp` gets the port at which the nodes of the engine meet, if it has none.
@@ -83,7 +83,7 @@ def launched(main: Container) -> Container:
     """
     if not _command_lines.has_option(_command_lines.words(main), _EXECUTOR, "mp"):
         return main
-    return env.completed(main if _has_port(main) else _with_port(main), _HOST)
+    return env.add_missing_variables(main if _has_port(main) else _with_port(main), _HOST)
 
 
 def check_port(main: Container, plan: ComponentPlan) -> Iterator[Result]:

@@ -43,7 +43,7 @@ def one_of_several(container: Container, index: int, plan: ComponentPlan) -> Con
         env.value("DYN_VLLM_KV_EVENT_PORT", f"{_EVENT_PORT + index}"),
     )
     nodes = (env.value("NNODES", f"{plan.placement.nodes}"),) if plan.placement.nodes > 1 else ()
-    engine = env.replaced(container, _SHADOW, *ports, *nodes)
+    engine = env.replace_variables(container, _SHADOW, *ports, *nodes)
     return _with_port(engine, index, plan) if index else engine
 
 

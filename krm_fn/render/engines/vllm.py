@@ -97,7 +97,7 @@ class VLLM(Engine):
         """
         from krm_fn.render.engines import _vllm_mp  # noqa: PLC0415 - few workers run on several nodes
 
-        container = _with_cache_folder(_vllm_mp.launched(container), role.component)
+        container = _with_cache_folder(_vllm_mp.launch_role(container), role.component)
         return container if role.role == "leader" else _command_lines.without_probes(container)
 
     def pod(self, pod: PodSpec, role: RolePlan) -> PodSpec:
@@ -151,7 +151,7 @@ def _with_cache_folder(container: Container, plan: ComponentPlan) -> Container:
     Rule vllm.cache-variable: With a compilation cache, vLLM has the variable `VLLM_CACHE_ROOT`. (operator: internal/dynamo/backend_vllm.go)
     """
     cache = plan.pod.cache or next((mount for mount in plan.pod.mounts if mount.cache), None)
-    return env.appended(container, env.value("VLLM_CACHE_ROOT", cache.path)) if cache and cache.path else container
+    return env.append_variables(container, env.value("VLLM_CACHE_ROOT", cache.path)) if cache and cache.path else container
 
 
 def _sharing_weights(container: Container, plan: ComponentPlan) -> Container:
@@ -167,7 +167,7 @@ def _sharing_weights(container: Container, plan: ComponentPlan) -> Container:
         quoted = plan.release.engines.quotes_words
         container = _command_lines.inject(container, "--load-format gms", VLLM.name, needs_shell=False, quoted=quoted)
     if plan.release.engines.always_shadows or (failover is not None and failover.between_pods):
-        container = env.completed(container, env.value("DYN_VLLM_GMS_SHADOW_MODE", "true"))
+        container = env.add_missing_variables(container, env.value("DYN_VLLM_GMS_SHADOW_MODE", "true"))
     return container
 
 
@@ -233,7 +233,7 @@ def _ray(container: Container, role: RolePlan) -> Container:
     line = f"{_command_lines.shell_line(_command_lines.words(container), quoted=quoted)} {_RAY}"
     if _command_lines.is_shell(container):  # the operator writes the flag behind the line for the shell, which then ignores it
         args = [_command_lines.after_framework(argument, _RAY, VLLM.name) for argument in container.get("args") or ()]
-        line = _command_lines.nested({**container, "args": args})
+        line = _command_lines.quote_command({**container, "args": args})
     return _command_lines.shell(container, f"ray start --head --port={_RAY_PORT} && {line}")
 
 

@@ -112,12 +112,14 @@ PLATFORM_CHANGES = (
 orchestration of each release for PodGroups."""
 
 
-def parsed(text: str) -> tuple[Any, ...] | None:
+def parse_version(text: str) -> tuple[Any, ...] | None:
     """Returns a version as a value that can be compared; None for another text. What a distribution appends does not count.
 
-    >>> parsed("v1.33.2-gke.100") > parsed("1.30"), parsed("v0.1.0-alpha.9") < parsed("0.1.0-alpha.13") < parsed("0.1.0")
-    (True, True)
-    >>> parsed("main") is None
+    >>> parse_version("v1.33.2-gke.100") > parse_version("1.30")
+    True
+    >>> parse_version("v0.1.0-alpha.9") < parse_version("0.1.0-alpha.13") < parse_version("0.1.0")
+    True
+    >>> parse_version("main") is None
     True
     """
     match = _VERSION.fullmatch(text.strip())

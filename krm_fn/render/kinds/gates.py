@@ -147,7 +147,7 @@ graph. (operator: internal/features/runtime/gates.go, internal/features/compatib
 
 
 @lru_cache(maxsize=64)  # the components of a graph mostly have one version
-def opened(release: ReleaseNumber, runtime: Version | None, origin: str) -> tuple[Gate, ...]:
+def open_gates(release: ReleaseNumber, runtime: Version | None, origin: str) -> tuple[Gate, ...]:
     """Returns the gates of a release that are open, in the order of the table.
 
     `runtime` is None if the version of the image is unknown, which opens no gate. `origin` is a text; a text that is not a semantic
@@ -163,7 +163,7 @@ def _opens(gate: Gate, runtime: Version | None, origin: str) -> bool:
 
 
 @lru_cache(maxsize=64)
-def applied(defaults: TypeDefaults, key: str, gates: tuple[Gate, ...]) -> TypeDefaults:
+def apply_gates(defaults: TypeDefaults, key: str, gates: tuple[Gate, ...]) -> TypeDefaults:
     """Returns the defaults of a component type with the changes of the open `gates`. `key` is the key of the defaults in their release."""
     for gate in gates:
         if key in gate.types:

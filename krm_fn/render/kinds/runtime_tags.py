@@ -69,12 +69,12 @@ def in_release(name: str, tag: str, runtime: Version) -> NewTag:
         return NewTag(None)
     if name.rpartition("/")[2] in PUBLISHED:
         major, _, minor = match["minor"].partition(".")
-        suffix = _published(suffix, (int(major), int(minor)), runtime)
+        suffix = _published_suffix(suffix, (int(major), int(minor)), runtime)
     is_certain = not suffix or all(_WORDS.fullmatch(word) for word in suffix.split("-"))
     return NewTag(f"{plain}-{suffix}" if suffix else plain, is_certain)
 
 
-def _published(suffix: str, release: tuple[int, int], runtime: Version) -> str:
+def _published_suffix(suffix: str, release: tuple[int, int], runtime: Version) -> str:
     """Returns the suffix of the same image in another release. A suffix stays if NVIDIA did not publish it, or if it has no successor."""
     for variant in VARIANTS:
         if variant.suffix == suffix and variant.first <= release <= variant.last:

@@ -66,8 +66,8 @@ def check_items(fields: dict[str, Any], lines: dict[int, int]) -> Iterator[Resul
             message = f"the item is the same object as {_where(other)}; rename or remove one of the two"
             yield results.error(codes.DUPLICATE_RESOURCE, message, address, ("metadata", "name"), **origin.location(value, item.line))
         if address.kind.endswith("List"):
-            yield from _held(item, address)
-        yield from _escaped(item, address)
+            yield from _check_lists(item, address)
+        yield from _check_item_path(item, address)
 
 
 def _nameless(item: _Item, address: Ref) -> Iterator[Result]:
@@ -80,23 +80,23 @@ def _nameless(item: _Item, address: Ref) -> Iterator[Result]:
     yield results.error(codes.RESOURCE_WITHOUT_KIND_OR_NAME, message, path=("items", item.number), **origin.location(item.value, item.line))
 
 
-def _held(item: _Item, address: Ref) -> Iterator[Result]:
+def _check_lists(item: _Item, address: Ref) -> Iterator[Result]:
     """Yields an error for each Dynamo resource inside a list, because only items of the ResourceList itself are expanded."""
-    for inner in _listed(item.value):
+    for inner in _listed_resources(item.value):
         ref = results.ref(inner)
         message = f"{address.kind} holds {ref.kind} {ref.name}, which is not expanded inside a list; write it as a resource of its own"
         yield results.error(codes.DYNAMO_RESOURCE_IN_LIST, message, path=("items", item.number), **origin.location(item.value, item.line))
 
 
-def _listed(value: Resource) -> Iterator[Resource]:
+def _listed_resources(value: Resource) -> Iterator[Resource]:
     """Yields the Dynamo resources in a list of resources, and in the lists in it."""
     listed = value.get("items")
     for inner in listed if isinstance(listed, list) else ():
         if isinstance(inner, dict):
-            yield from [inner] if dynamo_api.is_dynamo(inner) else _listed(inner)
+            yield from [inner] if dynamo_api.is_dynamo(inner) else _listed_resources(inner)
 
 
-def _escaped(item: _Item, address: Ref) -> Iterator[Result]:
+def _check_item_path(item: _Item, address: Ref) -> Iterator[Result]:
     """Yields an error for a Dynamo resource whose path is outside the package, because generated objects get paths in the same folder."""
     annotations = labels.annotations(item.value) if dynamo_api.is_dynamo(item.value) else {}
     for key in (labels.PATH, labels.LEGACY_PATH):

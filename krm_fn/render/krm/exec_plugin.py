@@ -30,7 +30,7 @@ def run(settings: str, stdin: BinaryIO, stdout: BinaryIO, stderr: TextIO) -> int
         resources, findings = _answer(settings, stdin.read())
     except Exception as problem:  # noqa: BLE001 - no exception may lose the user's resources
         resources, findings = [], [results.internal(problem)]
-    failed = results.failed(findings)
+    failed = results.has_errors(findings)
     stderr.write(f"{report.summary(findings)}\n" if findings else "")
     stderr.flush()
     stdout.write(b"" if failed else "---\n".join(map(emitter.YAMLWriter().text, resources)).encode())

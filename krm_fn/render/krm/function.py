@@ -46,8 +46,8 @@ def run(stdin: BinaryIO, stdout: BinaryIO, stderr: TextIO) -> int:
     try:
         answer = _answer(resourcelist.parse(data))
     except Exception as problem:  # noqa: BLE001 - no exception may lose an item
-        answer = _unchanged(data, results.internal(problem))
-    failed = results.failed(answer.results)
+        answer = _return_unchanged(data, results.internal(problem))
+    failed = results.has_errors(answer.results)
     stderr.write(_summary(answer, failed=failed))
     stderr.flush()
     stdout.write(answer.output)
@@ -75,8 +75,8 @@ def expand_items(received: ResourceList) -> tuple[list[Any], list[Result]]:
     settings, misread = function_config.read(received.function_config)
     resources, expanded = expand.expand(received.resources, settings)
     lost = _lost(received.resources, resources, settings)
-    findings = _located([*received.results, *misread, *expanded, *lost], received)
-    return received.items if results.failed(findings) else resources, findings
+    findings = _locate_findings([*received.results, *misread, *expanded, *lost], received)
+    return received.items if results.has_errors(findings) else resources, findings
 
 
 def _lost(items: list[Resource], output: list[Resource], settings: Config) -> Iterator[Result]:
@@ -98,7 +98,7 @@ def _keys(resource: Resource) -> tuple[ObjectKey, ObjectKey]:
     return key, key._replace(namespace="")
 
 
-def _located(findings: list[Result], received: ResourceList) -> list[Result]:
+def _locate_findings(findings: list[Result], received: ResourceList) -> list[Result]:
     """Adds to each finding the file or line of its resource, and sorts the findings. The time is linear in the number of findings."""
     by_ref: dict[Ref | None, list[Result]] = {}
     for result in findings:
@@ -112,7 +112,7 @@ def _located(findings: list[Result], received: ResourceList) -> list[Result]:
     return sorted([*located, *chain.from_iterable(by_ref.values())], key=results.order)
 
 
-def _unchanged(data: bytes, problem: Result) -> _Answer:
+def _return_unchanged(data: bytes, problem: Result) -> _Answer:
     """Returns the items unchanged after an internal error; no output if they cannot be read."""
     try:
         received = resourcelist.parse(data)

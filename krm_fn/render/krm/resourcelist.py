@@ -59,7 +59,7 @@ def parse(data: bytes) -> ResourceList:
     layout = Layout(text)
     value = None if findings else reader.json_value(text) or layout.read_block()
     if value is None and not findings:
-        layout, value, findings = _parsed(text)
+        layout, value, findings = _parse_yaml(text)
     if value is None:
         return ResourceList(text, {}, layout, findings or [_empty()], complete=False)
     if wrong := list(envelope.check_list(value)):
@@ -68,7 +68,7 @@ def parse(data: bytes) -> ResourceList:
     return ResourceList(text, value, layout, [*findings, *envelope.check_items(value, layout.lines)], complete)
 
 
-def _parsed(text: str) -> tuple[Layout, Any, list[Result]]:
+def _parse_yaml(text: str) -> tuple[Layout, Any, list[Result]]:
     """Reads a text that is neither JSON nor YAML in block style."""
     libyaml.prepare()
     from krm_fn.render.krm.event_layout import EventLayout  # noqa: PLC0415 - orchestrators write block style

@@ -20,7 +20,7 @@ _START = "${"
 
 def keep(objects: Iterable[Resource]) -> list[Resource]:
     """Returns the objects of a Dynamo resource in which Flux replaces no variable. Objects with a variable get the annotation."""
-    return [_annotated(entry) if has_variable(entry) else entry for entry in objects]
+    return [_annotate(entry) if has_variable(entry) else entry for entry in objects]
 
 
 def has_variable(value: Any) -> bool:
@@ -32,7 +32,7 @@ def has_variable(value: Any) -> bool:
     return isinstance(value, str) and _START in value
 
 
-def _annotated(resource: Resource) -> Resource:
+def _annotate(resource: Resource) -> Resource:
     """Returns an object with the annotation that stops the substitution of variables by Flux.
 
     Rule metadata.keep-variables: A graph with the annotation `kustomize.toolkit.fluxcd.io/substitute: disabled` passes it on to objects

@@ -34,13 +34,13 @@ def render(plan: GraphPlan, pods: Sequence[Pods]) -> list[Resource]:
 
 def _objects(plan: GraphPlan, pods: Sequence[Pods]) -> Iterator[Resource]:
     if not plan.standalone:
-        yield from _shared(plan)
+        yield from _shared_objects(plan)
     grouped = next((component for component in plan.components if component.placement.nodes > 1), None)
     if grouped and plan.release.engines.waits_for_leader and (not plan.standalone or _waits(grouped, pods)):
         from krm_fn.render.manifests import wait_for_leader  # noqa: PLC0415 - a render under the oldest release starts without it
 
         yield wait_for_leader.config_map(grouped)
-    for workload, components in workloads.grouped(pods).items():
+    for workload, components in workloads.group_by_workload(pods).items():
         yield from workload.render(plan, components)
     for component in plan.components:
         if component.features.gpu_memory:
@@ -61,7 +61,7 @@ def _waits(plan: ComponentPlan, pods: Sequence[Pods]) -> bool:
     return any((volume.get("configMap") or {}).get("name") == script for volume in volumes_of_pods)
 
 
-def _shared(plan: GraphPlan) -> Iterator[Resource]:
+def _shared_objects(plan: GraphPlan) -> Iterator[Resource]:
     """Yields the objects that the components of a graph share. The operator makes none of them for a standalone component."""
     yield from volumes.claims(plan)
     yield from _adapters(plan)
@@ -155,12 +155,12 @@ def _summary(plan: GraphPlan) -> str:
         replicas = component.placement.replicas_or_one
         pods += replicas * component.placement.nodes * component.features.pods_per_node
         gpus += replicas * component.gpus
-    return ", ".join(_counted(*entry) for entry in ((len(plan.components), "service"), (pods, "pod"), (gpus, "GPU")))
+    return ", ".join(_pluralize(*entry) for entry in ((len(plan.components), "service"), (pods, "pod"), (gpus, "GPU")))
 
 
-def _counted(number: int, what: str) -> str:
+def _pluralize(number: int, what: str) -> str:
     """Returns a number with a noun in singular or plural.
 
     Rule metadata.summary: see `krm_fn.render.manifests.graph_objects`.
     """
-    return report.counted(number, what)
+    return report.pluralize(number, what)

@@ -129,7 +129,7 @@ def config_map(plan: ComponentPlan) -> Resource:
         "apiVersion": "v1",
         "kind": "ConfigMap",
         "metadata": {"name": names.epp_config(plan.identity.graph), "namespace": plan.identity.namespace, "labels": _labels(plan)},
-        "data": {CONFIG_FILE: emitter.text(emitter.ordered(_completed(plan.exposure.picker.config or {})))},
+        "data": {CONFIG_FILE: emitter.text(emitter.sort_keys(_complete_config(plan.exposure.picker.config or {})))},
     }
 
 
@@ -178,7 +178,7 @@ def _labels(plan: ComponentPlan) -> Labels:
     return {labels.GRAPH: plan.identity.graph, labels.COMPONENT: plan.identity.service, labels.COMPONENT_TYPE: plan.identity.type}
 
 
-def _completed(config: dict[str, Any]) -> dict[str, Any]:
+def _complete_config(config: dict[str, Any]) -> dict[str, Any]:
     """Returns a configuration with all fields that the operator prints.
 
     Rule epp.config-completed: The configuration of an endpoint picker has the empty fields that its Go type prints. (operator:

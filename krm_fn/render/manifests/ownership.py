@@ -54,7 +54,7 @@ class Generated(NamedTuple):
     is_shared: bool = False
 
 
-def owned(owner: Resource, objects: Iterable[Resource]) -> list[Generated]:
+def mark_owned(owner: Resource, objects: Iterable[Resource]) -> list[Generated]:
     """Returns the objects that a render generates from a Dynamo resource."""
     return [Generated(owner, resource, is_shared(resource)) for resource in objects]
 
@@ -84,11 +84,11 @@ def is_shared(resource: Resource) -> bool:
     kind, name = resource["kind"], resource["metadata"]["name"]
     if kind not in ("ServiceAccount", "RoleBinding") or names.is_discovery(name):
         return False
-    return (kind, name) in _shared()
+    return (kind, name) in _shared_accounts()
 
 
 @cache
-def _shared() -> frozenset[tuple[str, str]]:
+def _shared_accounts() -> frozenset[tuple[str, str]]:
     """Returns kind and name of the service accounts with a fixed name, and of their RoleBindings."""
     accounts = {types.get(name).account for name in types.names()} - {""} | {names.PROFILING_ACCOUNT}
     return frozenset({*(("ServiceAccount", name) for name in accounts), *(("RoleBinding", names.binding(name)) for name in accounts)})
@@ -101,7 +101,7 @@ def is_generated(resource: Resource) -> bool:
     return identity.key(resource)[:2] in kinds()
 
 
-def written(resources: Iterable[Resource]) -> list[Resource]:
+def without_generated(resources: Iterable[Resource]) -> list[Resource]:
     """Returns the resources of users, without the objects that an earlier run generated."""
     return [resource for resource in resources if not is_generated(resource)]
 
@@ -144,7 +144,7 @@ def merge(
         elif item_owners:
             output.append(_replacement(item, new.resource))
         elif new.is_shared:
-            output.append(_completed(item, new, findings))
+            output.append(_complete_object(item, new, findings))
         else:
             findings.append(_collision(item, new))
             output.append(item)
@@ -252,7 +252,7 @@ def _collision(item: Resource, new: Generated) -> Result:
     return results.error(codes.OBJECT_ALREADY_EXISTS, message, results.ref(item), ("metadata", "name"))
 
 
-def _completed(item: Resource, new: Generated, findings: list[Result]) -> Resource:
+def _complete_object(item: Resource, new: Generated, findings: list[Result]) -> Resource:
     """Sets the fields of the generated object in a user's object.
 
     Its metadata and all other fields stay, as in the operator's `rbac/manager.go`.

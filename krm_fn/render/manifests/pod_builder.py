@@ -195,7 +195,7 @@ def _service_fields(draft: Draft) -> None:
         added["resources"] = merge.without(facts.resources, *(side for side, amounts in facts.resources.items() if not amounts))
     if facts.env_from_secret:
         added["envFrom"] = [{"secretRef": {"name": facts.env_from_secret}}]
-    draft.main = merge.added(draft.main, added)
+    draft.main = merge.append_fields(draft.main, added)
 
 
 def _claims(draft: Draft) -> None:
@@ -349,7 +349,7 @@ def _gpu_memory(draft: Draft, role: RolePlan) -> None:
     from krm_fn.render.manifests import gpu_memory  # noqa: PLC0415 - few components share GPUs
 
     pod = draft.pod
-    draft.pod = gpu_memory.applied(pod, role)
+    draft.pod = gpu_memory.add_gpu_memory(pod, role)
     draft.origins.inherit(draft.pod["containers"], pod["containers"])
     draft.origins.inherit(draft.pod.get("volumes") or (), pod.get("volumes") or ())
 

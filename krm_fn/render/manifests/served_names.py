@@ -56,12 +56,12 @@ def words(container: Mapping[str, Any]) -> list[str]:
     >>> words({"command": ["sh", "-c"], "args": ["exec x --model 'a b'"]})
     ['sh', '-c', 'exec', 'x', '--model', 'a b', 'exec']
     """
-    line = [word for field in ("command", "args") for text in container.get(field) or () for word in _split(str(text))]
+    line = [word for field in ("command", "args") for text in container.get(field) or () for word in _split_words(str(text))]
     return _with_nested(line)
 
 
 def _with_nested(line: list[str]) -> list[str]:
-    nested = (_split(line[index]) for index in range(2, len(line)) if line[index - 1] == "-c" and _is_shell(line[index - 2]))
+    nested = (_split_words(line[index]) for index in range(2, len(line)) if line[index - 1] == "-c" and _is_shell(line[index - 2]))
     return [*line, *(word for inner in nested for word in _with_nested(inner))]
 
 
@@ -69,7 +69,7 @@ def _is_shell(word: str) -> bool:
     return word.rpartition("/")[2] in ("sh", "bash")
 
 
-def _split(text: str) -> list[str]:
+def _split_words(text: str) -> list[str]:
     """Splits a text at blanks outside quotes, and removes the quotes and backslashes."""
     if not _SPECIAL.search(text):
         return [text] if text else []

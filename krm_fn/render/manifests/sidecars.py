@@ -35,8 +35,8 @@ def with_frontend_defaults(plan: ComponentPlan, container: Container, main: Cont
     if container.get("name") != plan.features.frontend_sidecar:
         return container
     frontend, runtime = types.get(_TYPE), version.of_image(container.get("image") or "")
-    opened = gates.opened(plan.release.number, runtime, origin="")
-    defaults = gates.applied(frontend.defaults_in(plan.release, frontend.release_key), frontend.release_key, opened)
+    opened = gates.open_gates(plan.release.number, runtime, origin="")
+    defaults = gates.apply_gates(frontend.defaults_in(plan.release, frontend.release_key), frontend.release_key, opened)
     default: Container = {"name": plan.features.frontend_sidecar, **component_defaults.container(plan, frontend, defaults)}
     merged = merge.overlay(default, merge.without(container, "env", *merge.PROBES))
     for name in merge.PROBES:

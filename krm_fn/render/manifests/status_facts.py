@@ -32,7 +32,7 @@ def of_component(pods: Pods, devices: Devices | None) -> StatusFacts:
         facts = StatusFacts(gpu_problem=str(problem))
     else:
         namespace = pods.plan.identity.namespace
-        facts = StatusFacts(_known(engine, devices, namespace), _known(replica, devices, namespace))
+        facts = StatusFacts(_known_demand(engine, devices, namespace), _known_demand(replica, devices, namespace))
     return _with_names(facts, pods) if pods.plan.release.reports_names else facts
 
 
@@ -51,15 +51,15 @@ def _of_replica(pods: Pods, engine: GPUDemand) -> GPUDemand:
     requests. (operator: internal/dynamo/gpu_shape.go)
     """
     demand = gpu_demand.of_pods((pod.spec, pod.role.pods_in_replica) for pod in pods.roles if not pod.role.debug)
-    return gpu_demand.added(demand, engine) if pods.plan.features.memory_apart else demand
+    return gpu_demand.add_demands(demand, engine) if pods.plan.features.memory_apart else demand
 
 
-def _known(demand: GPUDemand, devices: Devices | None, namespace: str) -> GPUDemand:
+def _known_demand(demand: GPUDemand, devices: Devices | None, namespace: str) -> GPUDemand:
     """Returns the demand with numbers in place of the claims, if the items show them."""
     if not demand.claims or devices is None:
         return demand
     try:
-        return GPUDemand(gpu_demand.resolved(demand, devices._replace(counts_by_name=False), namespace))
+        return GPUDemand(gpu_demand.resolve_demand(demand, devices._replace(counts_by_name=False), namespace))
     except ValueError:
         return demand
 

@@ -45,7 +45,7 @@ def request(resource: Resource, config: Config, cluster: ClusterFacts) -> tuple[
 
 def _read(resource: Resource, config: Config, cluster: ClusterFacts, reader: str) -> tuple[GraphPlan, list[Result]]:
     release = release_choice.release(resource, config)
-    converted, about = _converted(resource, config, release)
+    converted, about = _convert_to_release(resource, config, release)
     context = graph_context.of_resource(resource, config, cluster, release, path_mapping.of_resource(resource, converted))
     plan = _reader(release, reader)(converted, context)
     if release_choice.is_assumed(resource, config):
@@ -66,7 +66,7 @@ def _reader(release: Release, function: str) -> Callable[[Resource, GraphContext
     return reader
 
 
-def _converted(resource: Resource, config: Config, release: Release) -> tuple[Resource, list[Result]]:
+def _convert_to_release(resource: Resource, config: Config, release: Release) -> tuple[Resource, list[Result]]:
     """Returns the resource in the version that a release reads, and the findings about the conversion and about fields that it kept."""
     same = results.ref(resource).api_version == f"{dynamo_api.GROUP}/{release.reads}"
     if same and labels.PRESERVED.isdisjoint(labels.annotations(resource)):

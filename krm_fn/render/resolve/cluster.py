@@ -112,7 +112,7 @@ def read(resources: Sequence[Resource], config: Config) -> tuple[ClusterFacts, l
             config_maps[resource_namespace, address.name] = frozenset(data if isinstance(data, dict) else ())
         elif address.kind == "Secret" and resource.get("type") == "kubernetes.io/dockerconfigjson":
             if encryption.is_encrypted(resource):
-                findings += _encrypted(resource, config)
+                findings += _note_encrypted(resource, config)
                 continue
             try:
                 for host in _hosts(resource):
@@ -133,7 +133,7 @@ def read(resources: Sequence[Resource], config: Config) -> tuple[ClusterFacts, l
     return ClusterFacts(_frozen(secrets), everywhere, _frozen(accounts), fallback, config_maps, models, outputs, levels, devices), findings
 
 
-def _encrypted(resource: Resource, config: Config) -> Iterator[Result]:
+def _note_encrypted(resource: Resource, config: Config) -> Iterator[Result]:
     """Yields the note about an encrypted Secret, whose registry is unknown. The configuration can name the registry."""
     address = results.ref(resource)
     if address.name not in {entry.name for entry in config.image_pull_secrets}:

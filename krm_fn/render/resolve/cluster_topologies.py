@@ -125,7 +125,7 @@ def laid(template: dict[str, Any], main: dict[str, Any], written: dict[str, Any]
     return {**template, "spec": {**spec, **lists, "volumes": [*volumes, policy_volume]}}
 
 
-def annotated(annotations: Labels, written: dict[str, Any] | None) -> Labels:
+def add_topology_annotations(annotations: Labels, written: dict[str, Any] | None) -> Labels:
     """Returns the annotations of a component's objects and pods. They say which labels of a node its pods need.
 
     Rule kv-transfer.annotations: A worker has an annotation with the source of its topology. (operator: internal/dynamo/graph.go

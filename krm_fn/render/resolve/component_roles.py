@@ -45,7 +45,7 @@ def target(component: Mapping[str, Any]) -> str:
     return SCALING_GROUP if component.get("multinode") is not None or grouped or apart else CLIQUE
 
 
-def hashed(component: Mapping[str, Any]) -> dict[str, Any]:
+def hash_input(component: Mapping[str, Any]) -> dict[str, Any]:
     """Returns a component as the worker hash reads it. The overrides have their target.
 
     Rule worker-hash.roles: The worker hash reads the roles in the order of their names, unless they say no more than their names and

@@ -143,7 +143,7 @@ def variable(container: dict[str, Any]) -> dict[str, Any] | None:
     return next((entry for entry in container.get("env") or () if entry.get("name") == NAME), None)
 
 
-def applied(container: dict[str, Any], component: dict[str, Any], port: int) -> dict[str, Any]:
+def apply_deployment_config(container: dict[str, Any], component: dict[str, Any], port: int) -> dict[str, Any]:
     """Returns the main container of a component with its settings from the variable. A text that cannot be read changes nothing."""
     entry, name = variable(container), component.get("name") or ""
     if entry is None:

@@ -33,7 +33,7 @@ class FormerType(NamedTuple):
     current: str
 
 
-def written(resource: Resource) -> Iterator[FormerType]:
+def former_types_of(resource: Resource) -> Iterator[FormerType]:
     """Yields the fields of a graph or a component of v1alpha1 with the type `main`. Fields may have wrong types."""
     if resource.get("apiVersion") != dynamo_api.V1ALPHA1 or resource.get("kind") not in (dynamo_api.GRAPH, dynamo_api.COMPONENT):
         return
@@ -51,10 +51,10 @@ def _runs_engine(service: dict[str, Any]) -> bool:
     return bool(engines.detect(f"{word}" for listed in words if isinstance(listed, list) for word in listed))
 
 
-def renamed(resource: Resource) -> Resource:
+def rename_former_types(resource: Resource) -> Resource:
     """Returns a graph or a component with the types of today; the resource itself if none of its types is `main`."""
-    for former in written(resource):
-        resource = paths.replaced(resource, former.path, former.current)
+    for former in former_types_of(resource):
+        resource = paths.replace_at(resource, former.path, former.current)
     return resource
 
 
@@ -64,7 +64,7 @@ def convert(resource: Resource, config: Config) -> tuple[Resource, list[Result]]
     Images older than 0.5 belong to an operator to which `main` is the type of a frontend (`internal/dynamo/component_common.go`,
     ComponentDefaultsFactory). If the configuration names an operator, that one decides. The type of a worker stays.
     """
-    former = [*written(resource)]
+    former = [*former_types_of(resource)]
     if not former:
         return resource, []
     highest = runtime_version.of_resource(resource)
@@ -72,7 +72,7 @@ def convert(resource: Resource, config: Config) -> tuple[Resource, list[Result]]
     read = [entry for entry in former if is_read and entry.current == _FRONTEND]
     findings = [_finding(resource, entry, is_read=entry in read) for entry in former]
     for entry in read:
-        resource = paths.replaced(resource, entry.path, entry.current)
+        resource = paths.replace_at(resource, entry.path, entry.current)
     return resource, findings
 
 

@@ -105,7 +105,7 @@ def admitted_orchestrator(annotations: Mapping[str, Any], configured: str) -> st
     return _NOTED.get(str(annotations.get(labels.WORKLOAD_PROVIDER, ""))) or orchestrator(annotations, configured)
 
 
-def inherited(context: GraphContext, annotations: Labels) -> Labels:
+def inherited_annotations(context: GraphContext, annotations: Labels) -> Labels:
     """Returns the annotations that a service takes from its graph.
 
     Rule metadata.inherited: A service takes annotations such as the discovery backend from its graph, and they win over its own. (operator:
@@ -126,7 +126,7 @@ def service_labels(context: GraphContext, written: Labels) -> Labels:
     return {} if context.per_component else written
 
 
-def enforced(context: GraphContext, kind: ComponentType) -> PodSpec:
+def enforced_pod_fields(context: GraphContext, kind: ComponentType) -> PodSpec:
     """Returns the pod fields of a component type that override the user's."""
     return kind.enforced if context.per_component else {}
 

@@ -80,7 +80,7 @@ def _plan(resource: Resource, config: Config, state: ClusterFacts, paths: Source
         pull_secrets=tuple(dict.fromkeys(secrets)),
         overrides=_overrides(spec.get("deploymentOverrides") or {}),
         paths=paths,
-        gates=gates.opened(_RELEASE, version.core(override) if override else version.of_image(image), origin=""),
+        gates=gates.open_gates(_RELEASE, version.core(override) if override else version.of_image(image), origin=""),
         version_path=paths.at("runtimeVersionOverride") if override else paths.at("profilingConfig", "profilerImage"),
     )
     return plan, [*findings, *unreadable, *_new_field(spec, paths)]
@@ -154,15 +154,15 @@ def _model_cache(written: dict[str, Any], paths: SourcePaths) -> tuple[ModelCach
     if cache is None:
         return None, []
     if not isinstance(cache, dict):
-        return None, [_ignored(paths.at(*_CACHE), paths, cache, "an object", "no model cache is mounted")]
+        return None, [_report_ignored(paths.at(*_CACHE), paths, cache, "an object", "no model cache is mounted")]
     claim, path = cache.get("pvcName"), cache.get("mountPath")
     if not isinstance(claim, str) or not claim:
         at = paths.at(*_CACHE, "pvcName")
-        return None, [_ignored(at, paths, claim, "the name of a PersistentVolumeClaim", "no model cache is mounted")]
+        return None, [_report_ignored(at, paths, claim, "the name of a PersistentVolumeClaim", "no model cache is mounted")]
     if path is None or (isinstance(path, str) and path):
         return ModelCache(claim, path or _CACHE_PATH), []
     at = paths.at(*_CACHE, "mountPath")
-    return ModelCache(claim, _CACHE_PATH), [_ignored(at, paths, path, "a path", f"the model cache is mounted at {_CACHE_PATH}")]
+    return ModelCache(claim, _CACHE_PATH), [_report_ignored(at, paths, path, "a path", f"the model cache is mounted at {_CACHE_PATH}")]
 
 
 def _section(written: dict[str, Any], name: str, paths: SourcePaths, findings: list[Result]) -> dict[str, Any]:
@@ -170,7 +170,7 @@ def _section(written: dict[str, Any], name: str, paths: SourcePaths, findings: l
     section = written.get(name)
     if section is None or isinstance(section, dict):
         return section or {}
-    message = f"{name} is {fixes.described(section)}, but the function adds fields of the request to it; write an object, or remove it"
+    message = f"{name} is {fixes.describe_value(section)}, but the function adds fields of the request to it; write an object, or remove it"
     findings.append(
         results.error(
             codes.PROFILING_SETTING_OF_WRONG_TYPE, message, paths.ref, paths.at("profilingConfig", "config", name), current=section
@@ -209,8 +209,8 @@ def _output(written: dict[str, Any], paths: SourcePaths) -> Iterator[Result]:
         )
 
 
-def _ignored(path: Path, paths: SourcePaths, value: Any, wanted: str, effect: str) -> Result:
-    message = f"{path[-1]} is {'missing' if value is None else fixes.described(value)}, so {effect}; write {wanted}"
+def _report_ignored(path: Path, paths: SourcePaths, value: Any, wanted: str, effect: str) -> Result:
+    message = f"{path[-1]} is {'missing' if value is None else fixes.describe_value(value)}, so {effect}; write {wanted}"
     return results.warning(codes.IGNORED_MODEL_CACHE, message, paths.ref, path, current=value)
 
 

@@ -57,7 +57,7 @@ def _runtime_container(component: dict[str, Any], *, sidecar_mode: bool) -> dict
 
 def beside_engine(component: dict[str, Any]) -> dict[str, Any] | None:
     """Returns the init container of a v1beta1 component that runs Dynamo beside an engine; None if there is none."""
-    inits = _listed(_field(_field(component, "podTemplate"), "spec").get("initContainers"))
+    inits = _list_containers(_field(_field(component, "podTemplate"), "spec").get("initContainers"))
     return next((container for container in inits if container.get("name") == names.RUNTIME), None)
 
 
@@ -158,7 +158,7 @@ def _of_component(component: Any, path: Path) -> Iterator[RuntimeImage]:
     """Yields the images of a v1beta1 component, of its roles and of its frontend sidecar."""
     if isinstance(component, dict):
         override = _override(component, path)
-        for position, role in enumerate(_listed(component.get("roles"))):
+        for position, role in enumerate(_list_containers(component.get("roles"))):
             yield from _of_template(component, role.get("podTemplate"), (*path, "roles", position), override)
         yield from _of_template(component, component.get("podTemplate"), path, override)
 
@@ -167,7 +167,7 @@ def _of_template(component: dict[str, Any], template: Any, path: Path, override:
     """Yields the images of a pod template of a component or of a role. `path` is the path of the component or of the role."""
     spec = _field(template, "spec") if isinstance(template, dict) else {}
     beside, below = _runtime_of_pod(spec), (*path, "podTemplate", "spec")
-    for index, container in enumerate(_listed(spec.get("containers"))):
+    for index, container in enumerate(_list_containers(spec.get("containers"))):
         at: Path = ("containers", index, "image")
         if container.get("name") == MAIN:
             runtime, at = beside or (container, at)
@@ -182,7 +182,7 @@ def _image(container: dict[str, Any], component_type: Any, path: Path, override:
 
 def _runtime_of_pod(pod: dict[str, Any]) -> tuple[dict[str, Any], Path] | None:
     """Returns the container that runs Dynamo beside an engine, whose tag says nothing of Dynamo, and the path of its image in the pod."""
-    for index, container in enumerate(_listed(pod.get("initContainers"))):
+    for index, container in enumerate(_list_containers(pod.get("initContainers"))):
         if container.get("name") == names.RUNTIME:
             return container, ("initContainers", index, "image")
     return None
@@ -214,10 +214,10 @@ def _override(component: dict[str, Any], path: Path) -> tuple[Any, Path]:
 
 
 def _containers(component: dict[str, Any]) -> list[dict[str, Any]]:
-    return _listed(_field(_field(component, "podTemplate"), "spec").get("containers"))
+    return _list_containers(_field(_field(component, "podTemplate"), "spec").get("containers"))
 
 
-def _listed(containers: Any) -> list[dict[str, Any]]:
+def _list_containers(containers: Any) -> list[dict[str, Any]]:
     return [entry if isinstance(entry, dict) else {} for entry in containers] if isinstance(containers, list) else []
 
 

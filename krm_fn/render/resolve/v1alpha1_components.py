@@ -98,7 +98,7 @@ def _pod(context: GraphContext, identity: Identity, path: Path, written: dict[st
     return PodFacts(
         spec=canonical.spec(merge.without(extra, "mainContainer")),
         container=container,
-        enforced={} if identity.standalone else graph_context.enforced(context, types.get(identity.type)),
+        enforced={} if identity.standalone else graph_context.enforced_pod_fields(context, types.get(identity.type)),
         labels=metadata.get("labels") or {},
         annotations=metadata.get("annotations") or {},
         envs=variables.envs,

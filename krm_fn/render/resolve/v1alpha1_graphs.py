@@ -63,7 +63,7 @@ def _service(context: GraphContext, name: str, service: dict[str, Any], of_graph
     Rule metadata.component: The objects of a v1alpha1 service have labels for the component, its Dynamo namespace and its graph, and its
     own metadata. (operator: internal/dynamo/graph.go GenerateDynamoComponentsDeployments)
     """
-    annotations = {**(service.get("annotations") or {}), **graph_context.inherited(context, of_graph), **stamp}
+    annotations = {**(service.get("annotations") or {}), **graph_context.inherited_annotations(context, of_graph), **stamp}
     dynamo_namespace = names.dynamo_namespace(context.namespace, context.name, shared=bool(service.get("globalDynamoNamespace")))
     identity = Identity(
         service=name,

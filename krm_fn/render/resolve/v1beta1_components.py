@@ -57,7 +57,7 @@ def component(context: GraphContext, identity: Identity, template: ComponentTemp
     context.findings.extend(missing_fields.of_component(template.written, context.release, paths))
     annotations = ((written.get("podTemplate") or {}).get("metadata") or {}).get("annotations") or {}
     features = _features(template.written, sidecar_mode=context.release.sidecar_mode and component_type.runs_engine)
-    opened = gates.opened(context.release.number, features.runtime, annotations.get(labels.ORIGIN_VERSION, ""))
+    opened = gates.open_gates(context.release.number, features.runtime, annotations.get(labels.ORIGIN_VERSION, ""))
     key = SIDECAR_KEY if features.sidecar_mode else component_type.key(is_configured=written.get("eppConfig") is not None)
     placement = Placement(
         workload=component_facts.workload(context, written),
@@ -80,7 +80,7 @@ def component(context: GraphContext, identity: Identity, template: ComponentTemp
         config=context.config,
         release=context.release,
         type=component_type,
-        defaults=gates.applied(component_type.defaults_in(context.release, key), key, opened),
+        defaults=gates.apply_gates(component_type.defaults_in(context.release, key), key, opened),
         engine=engine.name,
         identity=identity,
         placement=placement,
@@ -141,7 +141,7 @@ def _pod(context: GraphContext, identity: Identity, template: ComponentTemplate)
     return PodFacts(
         spec=spec,
         container=container,
-        enforced={} if identity.standalone else graph_context.enforced(context, types.get(identity.type)),
+        enforced={} if identity.standalone else graph_context.enforced_pod_fields(context, types.get(identity.type)),
         labels=metadata.get("labels") or {},
         annotations=metadata.get("annotations") or {},
         envs=(),

@@ -44,7 +44,7 @@ def graph(resource: Resource, context: GraphContext) -> GraphPlan:
     Rule metadata.restart: see `krm_fn.render.resolve.v1alpha1_graphs`.
     """
     spec = table.with_defaults(resource).get("spec") or {}
-    annotations = admitted(labels.annotations(resource), context)
+    annotations = complete_annotations(labels.annotations(resource), context)
     context = context._replace(
         name=results.ref(resource).name,
         orchestrator=graph_context.admitted_orchestrator(annotations, context.config.orchestrator),
@@ -52,7 +52,7 @@ def graph(resource: Resource, context: GraphContext) -> GraphPlan:
     )
     context.findings.extend(missing_fields.of_graph(spec, context.release, context.paths))
     restart = _restart(spec.get("restart"))
-    preserved = _preserved(resource, context)
+    preserved = _preserved_v1alpha1(resource, context)
     source = Graph(
         context.name,
         context.namespace,
@@ -91,7 +91,7 @@ def _component(context: GraphContext, template: ComponentTemplate, identity: Cal
     return v1beta1_components.of_roles(context, template, identity(template), roles)
 
 
-def admitted(annotations: Labels, context: GraphContext) -> Labels:
+def complete_annotations(annotations: Labels, context: GraphContext) -> Labels:
     """Returns the annotations of a graph as the operator's webhook completes them.
 
     Without a configured version of the operator, the version is the lowest of the release.
@@ -245,7 +245,7 @@ def _of_topology(resource: Resource) -> Labels:
     }
 
 
-def _preserved(resource: Resource, context: GraphContext) -> _V1alpha1:
+def _preserved_v1alpha1(resource: Resource, context: GraphContext) -> _V1alpha1:
     """Returns the fields of a v1beta1 graph that only v1alpha1 has; empty if its annotation has none."""
     if labels.PRESERVED_GRAPH not in labels.annotations(resource):
         return _V1alpha1()

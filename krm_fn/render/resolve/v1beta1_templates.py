@@ -171,7 +171,7 @@ def _template(graph: Graph, written: dict[str, Any], worker_hash: str, *, picked
     resolved = template(component, service, dynamo_namespace, _metadata(written).get("labels") or {})
     return resolved._replace(
         labels={**resolved.labels, labels.GRAPH: graph.name},
-        annotations=cluster_topologies.annotated(resolved.annotations, policy),
+        annotations=cluster_topologies.add_topology_annotations(resolved.annotations, policy),
         written=written,
         user_labels=_users(graph, service, written, "labels"),
         user_annotations=_users(graph, service, written, "annotations"),
@@ -265,20 +265,20 @@ def _with_env(component: dict[str, Any], common: Any, *, sidecar_mode: bool) -> 
     if not common:
         return component
 
-    def changed(template: dict[str, Any]) -> dict[str, Any]:
+    def add_env(template: dict[str, Any]) -> dict[str, Any]:
         spec, containers, main = _main(template)
         targets = (main, _dynamo(spec, main, sidecar_mode=sidecar_mode))
 
-        def merged(listed: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+        def merge_env(listed: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
             return [
                 {**container, "env": merge.envs(common, container.get("env") or ())} if _is_among(container, targets) else container
                 for container in listed
             ]
 
-        inits = {"initContainers": merged(spec["initContainers"])} if spec.get("initContainers") else {}
-        return {**template, "spec": {**spec, **inits, "containers": merged(containers)}}
+        inits = {"initContainers": merge_env(spec["initContainers"])} if spec.get("initContainers") else {}
+        return {**template, "spec": {**spec, **inits, "containers": merge_env(containers)}}
 
-    return with_pod(component, changed)
+    return with_pod(component, add_env)
 
 
 def _dynamo(spec: dict[str, Any], main: dict[str, Any], *, sidecar_mode: bool) -> dict[str, Any]:
@@ -296,12 +296,12 @@ def _with_policy(component: dict[str, Any], policy: dict[str, Any] | None, domai
     if policy is None:
         return component
 
-    def changed(template: dict[str, Any]) -> dict[str, Any]:
+    def add_policy(template: dict[str, Any]) -> dict[str, Any]:
         spec, containers, main = _main(template)
         target = _dynamo(spec, main, sidecar_mode=sidecar_mode)
         return cluster_topologies.laid({**template, "spec": {**spec, "containers": containers}}, target, policy, domains)
 
-    return with_pod(component, changed)
+    return with_pod(component, add_policy)
 
 
 def _with_settings(component: dict[str, Any], port: int) -> dict[str, Any]:
@@ -309,7 +309,10 @@ def _with_settings(component: dict[str, Any], port: int) -> dict[str, Any]:
     spec, containers, main = _main(component["podTemplate"])
     if deployment_config.variable(main) is None:
         return component
-    done = [deployment_config.applied(container, component, port) if container is main else container for container in containers]
+    done = [
+        deployment_config.apply_deployment_config(container, component, port) if container is main else container
+        for container in containers
+    ]
     return with_pod(component, lambda template: {**template, "spec": {**spec, "containers": done}})
 
 

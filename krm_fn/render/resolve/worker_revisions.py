@@ -51,13 +51,13 @@ def worker_revision(graph: Graph, workers: Sequence[ComponentTemplate], context:
     if not workers:
         return WorkerRevision()
     mode, by_component = _mode(graph, context), context.per_component
-    hash_v1, hash_v2 = (_given(graph, context, key) for key in (labels.WORKER_HASH_V1, labels.WORKER_HASH_V2))
+    hash_v1, hash_v2 = (_given_hash(graph, context, key) for key in (labels.WORKER_HASH_V1, labels.WORKER_HASH_V2))
     running = "" if hash_v1 == _UNNAMED else hash_v1 or hash_v2
     if mode == "none":
         return WorkerRevision(running, running) if by_component else WorkerRevision()
     if not by_component and not context.release.grove.marks_generations:
         return WorkerRevision()
-    computed = _computed(graph, workers, context, hash_v2)
+    computed = _compute_hashes(graph, workers, context, hash_v2)
     if not by_component:
         return WorkerRevision(computed.first)
     if not hash_v1 and not hash_v2:
@@ -76,7 +76,7 @@ class _Computed(NamedTuple):
     v2: str
 
 
-def _computed(graph: Graph, workers: Sequence[ComponentTemplate], context: GraphContext, given_v2: str) -> _Computed:
+def _compute_hashes(graph: Graph, workers: Sequence[ComponentTemplate], context: GraphContext, given_v2: str) -> _Computed:
     """Computes the hashes of a release. Where version 1 names new graphs, version 2 is only for the comparison with `given_v2`."""
     if not context.release.hashes_v1alpha1:
         v2 = _worker_hash(workers, context, sidecar_mode=graph.sidecar_mode)
@@ -114,7 +114,7 @@ def _mode(graph: Graph, context: GraphContext) -> str:
 
 def _worker_hash(workers: Sequence[ComponentTemplate], context: GraphContext, *, sidecar_mode: bool) -> str:
     """Returns the hash of workers. If the graph does not name its engine, the command lines of the workers tell it."""
-    engine = context.framework or _detected(workers)
+    engine = context.framework or _detect_engine(workers)
     by_name = {template.name: _worker(template, engine, sidecar_mode=sidecar_mode) for template in workers}
     if not context.release.hashes_runtimes:
         by_name = {name: worker._replace(runtime_version="", role_versions={}) for name, worker in by_name.items()}
@@ -133,7 +133,7 @@ def _worker(template: ComponentTemplate, engine: str, *, sidecar_mode: bool) -> 
     if "roles" in spec or "providerOverride" in spec:
         from krm_fn.render.resolve import component_roles  # noqa: PLC0415 - few components have roles or an override
 
-        spec = component_roles.hashed(spec)
+        spec = component_roles.hash_input(spec)
     runtime = _runtime(spec, sidecar_mode=sidecar_mode)
     hashed = {field: value for field, value in spec.items() if field in hashing.FIELDS}
     return Worker(template.labels, template.annotations, runtime, versions, {**hashed, "backendFramework": engine})
@@ -148,7 +148,7 @@ def _runtime(component: dict[str, Any], *, sidecar_mode: bool) -> str:
     return ".".join(map(str, version)) if version and version >= _HASHED_SINCE else ""
 
 
-def _detected(workers: Sequence[ComponentTemplate]) -> str:
+def _detect_engine(workers: Sequence[ComponentTemplate]) -> str:
     """Returns the engine that the first worker with an engine starts; empty if there is none.
 
     Rule worker-hash.engine: The worker hash reads the engine that the command lines of the workers start. (operator:
@@ -164,7 +164,7 @@ def _main(template: ComponentTemplate) -> dict[str, Any]:
     return next((container for container in containers if container.get("name") == MAIN), {})
 
 
-def _given(graph: Graph, context: GraphContext, key: str) -> str:
+def _given_hash(graph: Graph, context: GraphContext, key: str) -> str:
     """Returns the hash in an annotation of the graph; empty if it is absent or cannot be part of a name."""
     text = graph.annotations.get(key) or ""
     if not text or re.fullmatch(_SUFFIX, text):

@@ -43,7 +43,7 @@ def check_graph(plan: GraphPlan, pods: Sequence[Pods], cluster: ClusterFacts) ->
         yield from _check_component(component, cluster)
         yield from pod_template_rules.check_object_labels(component.plan, plan.features.labels)
     yield from component_rules.check_stores(pods)
-    for workload, components in workloads.grouped(pods).items():
+    for workload, components in workloads.group_by_workload(pods).items():
         yield from workload.check_together(plan, [component.plan for component in components])
     if any(plan.config.platform):
         from krm_fn.render.rules import platform_rules  # noqa: PLC0415 - few configurations describe their platform

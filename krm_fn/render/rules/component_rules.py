@@ -224,7 +224,7 @@ def check_stores(components: Iterable[Pods]) -> Iterator[Result]:
     """
     plans = [pods.plan for pods in components if _lacks_store(pods)]
     if plans:
-        rest = f" and {report.counted(len(plans) - 1, 'other component')}" if len(plans) > 1 else ""
+        rest = f" and {report.pluralize(len(plans) - 1, 'other component')}" if len(plans) > 1 else ""
         whose = f"{plans[0].identity.service}{rest}"
         message = (
             f"the Dynamo runtime before 1.0 of {whose} connects to etcd at its start, also with Kubernetes discovery, and no address of "

@@ -96,12 +96,12 @@ def _check_shared(graphs: Sequence[_ServedGraph], neighbours: _Neighbours) -> It
         clients = [graph for graph in group if graph.frontends and not graph.engines and not neighbours.are_served(graph)]
         servers = [graph for graph in group if graph.engines and not graph.frontends and not neighbours.serve(graph)]
         for graph in clients if servers else ():
-            yield _unserved(graph, f"the frontend of this graph finds no worker of {_names(servers)}")
+            yield _report_unserved(graph, f"the frontend of this graph finds no worker of {_names(servers)}")
         for graph in servers if clients else ():
-            yield _unserved(graph, f"the frontend of {_names(clients)} finds no worker of this graph")
+            yield _report_unserved(graph, f"the frontend of {_names(clients)} finds no worker of this graph")
 
 
-def _unserved(graph: _ServedGraph, effect: str) -> Result:
+def _report_unserved(graph: _ServedGraph, effect: str) -> Result:
     fix = f"write all components into one graph, or {graph.plan.word('globalDynamoNamespace')}: true on each of them"
     return graph.finding(results.warning, f"Dynamo ignores {graph.plan.word('dynamoNamespace')}, so {effect}", fix)
 
@@ -116,11 +116,11 @@ def _by_namespace(graphs: Iterable[Sequence[Pods]]) -> Iterable[list[_ServedGrap
     described: dict[str, list[_ServedGraph]] = {}
     for components in graphs:
         if components:
-            described.setdefault(components[0].plan.identity.namespace, []).append(_described(components))
+            described.setdefault(components[0].plan.identity.namespace, []).append(_describe_graph(components))
     return described.values()
 
 
-def _described(components: Sequence[Pods]) -> _ServedGraph:
+def _describe_graph(components: Sequence[Pods]) -> _ServedGraph:
     plans = [pods.plan for pods in components]
     frontends = [_namespace(pods) for pods in components if _is_frontend(pods)]
     engines = [_namespace(pods) for pods in components if pods.plan.type.runs_engine]

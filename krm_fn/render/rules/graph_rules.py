@@ -142,7 +142,7 @@ def _check_claims(plan: GraphPlan) -> Iterator[Result]:
     for index, claim in enumerate(plan.claims):
         if not claim.name:
             yield rule_messages.error(codes.PVC_WITHOUT_NAME, plan.ref, plan.at("pvcs", index, "name"))
-        for field, value, example in _needed(claim):
+        for field, value, example in _required_fields(claim):
             if not value:
                 yield rule_messages.error(
                     codes.UNCREATABLE_PVC, plan.ref, plan.at("pvcs", index, field), field=plan.word("pvcs", field), example=example
@@ -152,7 +152,7 @@ def _check_claims(plan: GraphPlan) -> Iterator[Result]:
                 yield results.error(codes.INVALID_PVC, message, plan.ref, plan.at("pvcs", index, field))
 
 
-def _needed(claim: Claim) -> Iterator[tuple[str, object, str]]:
+def _required_fields(claim: Claim) -> Iterator[tuple[str, object, str]]:
     """Yields each field that a claim to be created needs, with its value and an example."""
     if claim.create:
         yield "storageClass", claim.storage_class, "standard"

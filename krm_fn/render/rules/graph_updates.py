@@ -95,10 +95,10 @@ def _count(component: dict[str, Any]) -> int:
 
 def check_services(change: Change) -> Iterator[Result]:
     """Reports added and removed services, because an operator or a policy in the cluster may reject the change."""
-    for name, path in _added(change):
+    for name, path in _added_components(change):
         message = f"service {name} was added, which a running operator refuses; remove it, or make a graph with another name"
         yield results.error(codes.SERVICE_ADDED_OR_REMOVED, message, path=path)
-    for name in _removed(change):
+    for name in _removed_components(change):
         message = f"service {name} was removed, which a running operator refuses; put it back, or make a graph with another name"
         yield results.error(codes.SERVICE_ADDED_OR_REMOVED, message, path=change.paths.at("components"))
 
@@ -111,21 +111,21 @@ def check_holder(change: Change, orchestrator: str) -> Iterator[Result]:
     if not holder:
         return
     fix = f"delete the {holder} before you apply the change, or make a graph with another name"
-    for name, path in _added(change):
+    for name, path in _added_components(change):
         yield results.warning(
             codes.IMMUTABLE_GROVE_SERVICES, f"service {name} cannot be added to the {holder} of a running graph; {fix}", path=path
         )
-    for name in _removed(change):
+    for name in _removed_components(change):
         message = f"service {name} cannot be removed from the {holder} of a running graph; {fix}"
         yield results.warning(codes.IMMUTABLE_GROVE_SERVICES, message, path=change.paths.at("components"))
 
 
-def _added(change: Change) -> Iterator[tuple[str, Path]]:
+def _added_components(change: Change) -> Iterator[tuple[str, Path]]:
     for name in sorted(change.now.components.keys() - change.was.components.keys()):
         yield name, change.paths.component(name).at("name")
 
 
-def _removed(change: Change) -> list[str]:
+def _removed_components(change: Change) -> list[str]:
     return sorted(change.was.components.keys() - change.now.components.keys())
 
 
@@ -155,20 +155,22 @@ _IMMUTABLE = ("storageClass", "volumeAccessMode")
 
 def check_claims(change: Change) -> Iterator[Result]:
     """Warns of a change that Kubernetes rejects. It concerns the claim alone, and the rest of the graph is applied."""
-    old_claims = {name: claim for _, name, claim in _created(change.was.claims)}
-    for index, name, claim in _created(change.now.claims):
-        for key, reason in _rejected(old_claims[name], claim) if name in old_claims else ():
+    old_claims = {name: claim for _, name, claim in _created_claims(change.was.claims)}
+    for index, name, claim in _created_claims(change.now.claims):
+        for key, reason in _rejected_fields(old_claims[name], claim) if name in old_claims else ():
             old, new = old_claims[name].get(key), claim.get(key)
-            message = f"{key} cannot change from {shown(old)} to {shown(new)}, {reason}; set it back, or list a claim with another name"
+            message = (
+                f"{key} cannot change from {show_value(old)} to {show_value(new)}, {reason}; set it back, or list a claim with another name"
+            )
             yield results.warning(codes.IMMUTABLE_PVC_FIELD, message, path=change.paths.at("pvcs", index, key), current=new, proposed=old)
 
 
-def shown(value: Any) -> str:
+def show_value(value: Any) -> str:
     """Returns a value of a field in a message."""
     return repr(value) if value else "unset"
 
 
-def _created(claims: list[Any]) -> Iterator[tuple[int, str, dict[str, Any]]]:
+def _created_claims(claims: list[Any]) -> Iterator[tuple[int, str, dict[str, Any]]]:
     """Yields the claims that a graph creates, each with its index and name."""
     for index, claim in enumerate(claims):
         fields = mapping(claim)
@@ -176,7 +178,7 @@ def _created(claims: list[Any]) -> Iterator[tuple[int, str, dict[str, Any]]]:
             yield index, fields["name"], fields
 
 
-def _rejected(old: Any, new: Any) -> Iterator[tuple[str, str]]:
+def _rejected_fields(old: Any, new: Any) -> Iterator[tuple[str, str]]:
     """Yields the changed fields of a claim that Kubernetes rejects, each with the reason."""
     for key in _IMMUTABLE:
         if old.get(key) != new.get(key):
@@ -200,11 +202,11 @@ def check_features(change: Change) -> Iterator[Result]:
             (("topologyConstraint",), was.get("topologyConstraint"), now.get("topologyConstraint"), _MOVES),
             (("experimental", "gpuMemoryService"), _has_pods(was, "gpuMemoryService"), _has_pods(now, "gpuMemoryService"), _GROUPS),
             (("experimental", "failover"), _has_pods(was, "failover"), _has_pods(now, "failover"), _GROUPS),
-            (("experimental", "grove", "forceScalingGroup"), _grouped(was), _grouped(now), _GROUPS),
+            (("experimental", "grove", "forceScalingGroup"), _is_grouped(was), _is_grouped(now), _GROUPS),
         )
         for field, old, new, reason in grove:
             if old != new:
-                yield _fixed(paths.at(*field), reason)
+                yield _report_fixed(paths.at(*field), reason)
         if _power(was) != _power(now):
             yield _rejected_by_operator(paths.at("podTemplate", "metadata", "annotations", labels.POWER_LIMIT))
 
@@ -233,7 +235,7 @@ def _has_templates(component: dict[str, Any]) -> bool:
 
 def _check_graph_features(change: Change) -> Iterator[Result]:
     if spec_field(change.was, "topologyConstraint") != spec_field(change.now, "topologyConstraint"):
-        yield _fixed(change.paths.at("topologyConstraint"), _MOVES)
+        yield _report_fixed(change.paths.at("topologyConstraint"), _MOVES)
     if spec_field(change.was, "experimental", "kvTransferPolicy") != spec_field(change.now, "experimental", "kvTransferPolicy"):
         yield _rejected_by_operator(change.paths.at("experimental", "kvTransferPolicy"))
     old, new = (state.annotations.get(labels.WORKLOAD_PROVIDER) for state in (change.was, change.now))
@@ -241,7 +243,7 @@ def _check_graph_features(change: Change) -> Iterator[Result]:
         yield _rejected_by_operator(("metadata", "annotations", labels.WORKLOAD_PROVIDER))
 
 
-def _fixed(path: Path, reason: str) -> Result:
+def _report_fixed(path: Path, reason: str) -> Result:
     message = f"{path[-1]} cannot change, because {reason}; set it back, or make a graph with another name"
     return results.error(codes.IMMUTABLE_POD_CLIQUE_SET_FIELD, message, path=path)
 
@@ -263,7 +265,7 @@ def _has_pods(component: dict[str, Any], feature: str) -> bool:
     return mapping(mapping(component.get("experimental")).get(feature)).get("mode") == _BETWEEN_PODS
 
 
-def _grouped(component: dict[str, Any]) -> bool:
+def _is_grouped(component: dict[str, Any]) -> bool:
     """Returns true if a scaling group always contains the component."""
     return mapping(mapping(component.get("experimental")).get("grove")).get("forceScalingGroup") is True
 

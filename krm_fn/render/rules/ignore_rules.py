@@ -25,7 +25,7 @@ def codes(text: str) -> frozenset[str]:
 def apply(findings: Iterable[Result], resources: Sequence[Resource], everywhere: Collection[str] = ()) -> list[Result]:
     """Returns the findings without ignored ones. `everywhere`, or the annotation `dynamo.krm-fn.io/ignore` of a resource, ignores codes."""
     findings = list(findings)
-    ignored = _annotated(resources) if any(finding.severity != "error" for finding in findings) else {}
+    ignored = _ignored_by_annotation(resources) if any(finding.severity != "error" for finding in findings) else {}
     return [
         finding
         for finding in findings
@@ -33,6 +33,6 @@ def apply(findings: Iterable[Result], resources: Sequence[Resource], everywhere:
     ]
 
 
-def _annotated(resources: Iterable[Resource]) -> dict[Ref, frozenset[str]]:
+def _ignored_by_annotation(resources: Iterable[Resource]) -> dict[Ref, frozenset[str]]:
     texts = ((resource, labels.annotations(resource).get(labels.IGNORE)) for resource in resources)
     return {results.ref(resource): codes(text) for resource, text in texts if isinstance(text, str)}

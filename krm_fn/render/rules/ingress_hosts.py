@@ -31,14 +31,14 @@ def invalid(plan: ComponentPlan) -> Result:
     exposure, host = plan.exposure.ingress, ingress.host(plan)
     start, field, end = plan.at("ingress", "hostPrefix"), plan.at("ingress", "host"), plan.at("ingress", "hostSuffix")
     written = {start: exposure.prefix, field: exposure.host, end: exposure.suffix}
-    mended = {path: text and _mended(text, is_start=path == start) for path, text in written.items()}
+    mended = {path: text and _fix_host(text, is_start=path == start) for path, text in written.items()}
     changed = {path: text for path, text in mended.items() if text is not None and text != written[path]}
     at, fix = end if host.endswith(".") else field, _ANY_FIELD
     if exposure.suffix == "":
         at, fix = end, f"write a domain such as example.com, or remove {end[-1]}, which is {ingress.DEFAULT_SUFFIX} then"
     elif changed and is_valid(f"{mended[start]}{mended[field]}.{mended[end] or ingress.DEFAULT_SUFFIX}"):
         at = next(iter(changed))
-        removed = [part for path in changed for part in _removed(written[path] or "")]
+        removed = [part for path in changed for part in _removed_parts(written[path] or "")]
         name, dot, domain = changed.get(field, "").partition(".")
         if dot and name != "*" and exposure.suffix is None:
             changed |= {field: name, end: domain}  # the operator would add its own suffix
@@ -49,7 +49,7 @@ def invalid(plan: ComponentPlan) -> Result:
     return results.error(codes.INVALID_HOST, message, plan.ref, at, current=written[at], proposed=proposed)
 
 
-def _mended(text: str, *, is_start: bool) -> str:
+def _fix_host(text: str, *, is_start: bool) -> str:
     """Returns a valid text that is nearest to one: without scheme, port and path, in lower case, with dashes in place of other letters."""
     address = _ADDRESS.fullmatch(text.strip())
     name = _OTHER.sub("-", (address["name"] if address else text.strip()).lower())
@@ -58,6 +58,6 @@ def _mended(text: str, *, is_start: bool) -> str:
     return ".".join(filter(None, (part.strip("-") for part in name.split("."))))
 
 
-def _removed(text: str) -> list[str]:
+def _removed_parts(text: str) -> list[str]:
     address = _ADDRESS.fullmatch(text.strip())
     return [part for part in address.group("scheme", "port", "path") if part] if address else []

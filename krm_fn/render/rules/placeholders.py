@@ -57,7 +57,7 @@ class Placeholder(NamedTuple):
 def find(resource: Resource) -> list[Placeholder]:
     """Returns the placeholders in the judged fields of a resource."""
     return [
-        Placeholder(path, _shown(match[0]))
+        Placeholder(path, _show_placeholder(match[0]))
         for path, value in paths.leaves(resource)
         if isinstance(value, str) and not any(step in _READ_OTHERWISE for step in path)
         for match in _pattern(path).finditer(value)
@@ -74,8 +74,8 @@ def neutral(resource: Resource, placeholders: Sequence[Placeholder]) -> Resource
     for path in {placeholder.path for placeholder in placeholders}:
         value = paths.at(resource, path)
         is_quantity = any(step in _QUANTITIES for step in path) and _PLACEHOLDER.fullmatch(value)
-        new = "1" if is_quantity else _pattern(path).sub(lambda match: stand_ins[_shown(match[0])], value)
-        resource = paths.replaced(resource, path, new)
+        new = "1" if is_quantity else _pattern(path).sub(lambda match: stand_ins[_show_placeholder(match[0])], value)
+        resource = paths.replace_at(resource, path, new)
     return resource
 
 
@@ -119,8 +119,8 @@ def check(resources: Iterable[Resource], findings: Iterable[Result]) -> Iterator
     for resource in resources:
         if results.ref(resource) not in known and (placeholders := find(resource)):
             message = (
-                f"{_named(placeholders)}, which the rendered objects keep; {_fix(placeholders)}, or ignore {NOTED} if Flux substitutes "
-                f"{_pronoun(placeholders)} in the rendered objects"
+                f"{_list_names(placeholders)}, which the rendered objects keep; {_fix(placeholders)}, or ignore {NOTED} if Flux "
+                f"substitutes {_pronoun(placeholders)} in the rendered objects"
             )
             yield results.warning(NOTED, message, results.ref(resource), placeholders[0].path)
 
@@ -168,7 +168,7 @@ def of_text(text: str, file: str) -> Result | None:
         return None
     start = text.rfind("\n", 0, actions[0].start()) + 1
     line, column = text.count("\n", 0, start) + 1, actions[0].start() - start + 1
-    message = _message([Placeholder((), _shown(action[0])) for action in actions])
+    message = _message([Placeholder((), _show_placeholder(action[0])) for action in actions])
     return results.error(CODE, message, file=file, line=line, column=column)
 
 
@@ -178,10 +178,10 @@ def _error(resource: Resource, placeholders: Sequence[Placeholder]) -> Result:
 
 def _message(placeholders: Iterable[Placeholder]) -> str:
     listed = [*placeholders]
-    return f"{_named(listed)}, which nothing has substituted; {_fix(listed)}"
+    return f"{_list_names(listed)}, which nothing has substituted; {_fix(listed)}"
 
 
-def _named(placeholders: Sequence[Placeholder]) -> str:
+def _list_names(placeholders: Sequence[Placeholder]) -> str:
     """Returns the names of placeholders in words, each once."""
     texts = [f"`{text}`" for text in dict.fromkeys(placeholder.text for placeholder in placeholders)]
     rest = [f"{len(texts) - _SHOWN} more"] if len(texts) > _SHOWN else []
@@ -199,7 +199,7 @@ def _fix(placeholders: Sequence[Placeholder]) -> str:
     return f"substitute {_pronoun(placeholders)} before the render, with {' and '.join(_FIXES[start] for start in starts)}"
 
 
-def _shown(text: str) -> str:
+def _show_placeholder(text: str) -> str:
     """Returns a placeholder without the default value of its variable, which may be secret, and shortened."""
     name = re.match(r"\$\{\w+", text)
     shown = f"{name[0]}}}" if name else text

@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 def check(plan: GraphPlan) -> Iterator[Result]:
     """Warns of each part of the platform that is too old for the release of a graph, or whose version cannot be read."""
     release, platform = plan.release.number, plan.config.platform
-    for part in _used(plan):
+    for part in _used_parts(plan):
         declared, needed = getattr(platform, part), getattr(floors.FLOORS[release], part)
         if not declared:
             continue
         field = f"platform.{settings.key(part)}"
-        version = floors.parsed(declared)
+        version = floors.parse_version(declared)
         if version is None:
             message = f"{field} of the configuration is {declared!r}, which is not a version; write for example {needed or '1.30'}"
             yield results.warning(codes.UNREADABLE_PLATFORM_VERSION, message, plan.ref)
-        elif needed and version < (floors.parsed(needed) or ()):
+        elif needed and version < (floors.parse_version(needed) or ()):
             message = (
                 f"release v{'.'.join(map(str, release))} needs {floors.NAMES[part]} {needed} or newer, and {field} of the configuration is "
                 f"{declared}; upgrade it before you apply the graph, or correct the configuration"
@@ -36,7 +36,7 @@ def check(plan: GraphPlan) -> Iterator[Result]:
             yield results.warning(codes.PLATFORM_TOO_OLD, message, plan.ref)
 
 
-def _used(plan: GraphPlan) -> Iterator[str]:
+def _used_parts(plan: GraphPlan) -> Iterator[str]:
     """Yields the parts of the platform that the objects of a graph use."""
     yield "kubernetes"
     parts = (workloads.get(component.placement.workload).platform for component in plan.components)

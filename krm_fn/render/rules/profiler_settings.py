@@ -101,7 +101,7 @@ def _check_settings(plan: RequestPlan) -> Iterator[Result]:
 def _check_section(plan: RequestPlan, section: str, facts: _Section) -> Iterator[Result]:
     fields = plan.settings[section]
     if not isinstance(fields, dict):
-        message = f"{section} is {fixes.described(fields)}, and the profiler fails without an object; write an object, or remove it"
+        message = f"{section} is {fixes.describe_value(fields)}, and the profiler fails without an object; write an object, or remove it"
         yield results.warning(codes.UNUSABLE_PROFILING_SETTING, message, plan.ref, plan.at(*_CONFIG, section), current=fields)
         return
     known = facts.names
@@ -121,7 +121,7 @@ def _check_value(plan: RequestPlan, path: tuple[str, str], value: Any, facts: _S
     number = _number(value, integer=integer)
     wanted = f"{'a whole number' if integer else 'a number'}{' above 0' if section == _TARGETS else ''}"
     if number is None or (section == _TARGETS and number <= 0):
-        message = f"{name} is {fixes.described(value) if number is None else value}, and the profiler needs {wanted}; write {wanted}"
+        message = f"{name} is {fixes.describe_value(value) if number is None else value}, and the profiler needs {wanted}; write {wanted}"
         yield results.error(codes.UNUSABLE_PROFILING_SETTING, message, plan.ref, plan.at(*_CONFIG, *path), current=value)
 
 

@@ -155,10 +155,10 @@ def _check_job(plan: RequestPlan, job: Resource) -> Iterator[Result]:
             continue
         finding = results.warning if rejection.code == _UNLIMITED else results.error
         message = _NO_CLAIMS if rejection.code == codes.RESOURCE_CLAIM_NOT_FOUND else rejection.message
-        yield finding(rejection.code, message, plan.ref, _written(plan, pod, rejection.path))
+        yield finding(rejection.code, message, plan.ref, _user_path(plan, pod, rejection.path))
 
 
-def _written(plan: RequestPlan, pod: PodSpec, path: Path) -> Path:
+def _user_path(plan: RequestPlan, pod: PodSpec, path: Path) -> Path:
     """Returns the path of the user's field for a field of the pod."""
     match path:
         case ("tolerations", *rest):

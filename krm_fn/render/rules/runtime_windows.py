@@ -35,7 +35,7 @@ def check(resources: Iterable[Resource], config: Config) -> Iterator[Result]:
             yield from _check_evidence(resource, release_choice.release_name(resource, config))
 
 
-def unsupported(release: ReleaseNumber, runtimes: Iterable[RuntimeVersion]) -> Iterator[RuntimeVersion]:
+def unsupported_runtimes(release: ReleaseNumber, runtimes: Iterable[RuntimeVersion]) -> Iterator[RuntimeVersion]:
     """Yields the runtimes that a release does not support: more than two minor versions older, or more than one newer."""
     for runtime in runtimes:
         if not -floors.OLDER <= floors.distance(release, runtime.version) <= floors.NEWER:
@@ -59,7 +59,7 @@ def of_frontends_and_workers(resource: Resource) -> tuple[list[RuntimeVersion], 
 def _check_release(resource: Resource, release: ReleaseNumber, runtimes: Sequence[RuntimeVersion]) -> Iterator[Result]:
     """Warns of runtimes outside the window of a release that the configuration names, one finding for each version."""
     oldest, newest = floors.window(release)
-    for runtime in unsupported(release, {entry.version: entry for entry in reversed(runtimes)}.values()):
+    for runtime in unsupported_runtimes(release, {entry.version: entry for entry in reversed(runtimes)}.values()):
         message = (
             f"the configuration names release v{_text(release)}, which supports runtimes from {oldest} to {newest}, and this is "
             f"{_text(runtime.version)}; use an image of these versions, or remove behaviour, so that the images choose the release"

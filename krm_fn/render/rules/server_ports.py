@@ -129,7 +129,7 @@ def _of_numbers(pods: Pods, pod: Pod) -> Iterator[Result]:
     beside = [other for other in inits if other.get("restartPolicy") == "Always"]
     if plan.placement.nodes > 1 or len(pod.spec["containers"]) > 1 or beside or not _is_server(container):
         return
-    servers = [(server, setting) for server in _SERVERS if (setting := _known(container, server))]
+    servers = [(server, setting) for server in _SERVERS if (setting := _enabled_setting(container, server))]
     if len(servers) != sum(_is_named(container, server) for server in _SERVERS):
         return  # a server's port is not known
     listening = [f"{setting.value}, the port {server.port}" for server, setting in servers if setting.value > 0 and _serves(plan, server)]
@@ -152,7 +152,7 @@ def _is_server(container: Any) -> bool:
     return program is not None and program[1] in (*engines.names(), *_WITHOUT_ENGINE)
 
 
-def _known(container: Any, server: _Server) -> _Setting | None:
+def _enabled_setting(container: Any, server: _Server) -> _Setting | None:
     setting = _setting(container, server)
     return None if setting and setting.value == 0 else setting
 

@@ -71,7 +71,7 @@ def _of_shared(pods: Pods, others: Sequence[Pods]) -> Iterator[Result]:
     plan = pods.plan
     if not others:
         return
-    names = report.listed([_name(other.plan, plan) for other in others], _LISTED)
+    names = report.list_first([_name(other.plan, plan) for other in others], _LISTED)
     message = f"the Service {plan.service_name} also selects the pods of {names}, so these get a part of its requests"
     if labels.COMPONENT in plan.identity.selector:
         fix = "give the components different names"

@@ -100,7 +100,7 @@ def _frontend(graph: _Graph) -> Path | None:
         kind = types.get(runtime_version.component_type(graph.resource, runtime))
         component = paths.at(graph.resource, runtime.path[:3])
         defaults = release.types.get(kind.release_key)
-        strict = gates.STRICT_PREFIX in gates.opened(release.number, runtime.version, origin)
+        strict = gates.STRICT_PREFIX in gates.open_gates(release.number, runtime.version, origin)
         is_own = isinstance(component, dict) and (
             component.get("globalDynamoNamespace") or any(word in repr(component) for word in _OWN_PREFIX)
         )
@@ -110,7 +110,7 @@ def _frontend(graph: _Graph) -> Path | None:
 
 
 def _warning(graph: _Graph, longer: Sequence[_Graph], frontend: Path) -> Result:
-    others = [_named(other, graph) for other in longer[:_SHOWN]] + ([f"{len(longer) - _SHOWN} more"] if len(longer) > _SHOWN else [])
+    others = [_name_graph(other, graph) for other in longer[:_SHOWN]] + ([f"{len(longer) - _SHOWN} more"] if len(longer) > _SHOWN else [])
     first = longer[0].dynamo_namespace
     message = (
         f"this component also finds the workers of {', '.join(others)}, because it looks for all Dynamo namespaces that begin with "
@@ -119,6 +119,6 @@ def _warning(graph: _Graph, longer: Sequence[_Graph], frontend: Path) -> Result:
     return results.warning(codes.FRONTEND_FINDS_OTHER_WORKERS, message, results.ref(graph.resource), frontend)
 
 
-def _named(other: _Graph, graph: _Graph) -> str:
+def _name_graph(other: _Graph, graph: _Graph) -> str:
     name = results.ref(other.resource).name
     return f"graph {name}" if other.namespace == graph.namespace else f"graph {name} of namespace {other.namespace}"

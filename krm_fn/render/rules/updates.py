@@ -52,19 +52,19 @@ def check(old: Iterable[Resource], new: Iterable[Resource], default_namespace: s
     Any field may have any type, and the API versions of the states may differ. `default_namespace` is the namespace of resources without
     one. `config` has the orchestrator of all graphs that do not opt out, and can name their release.
     """
-    before = _known(old, default_namespace)
-    for key, resource in _known(new, default_namespace).items():
+    before = _by_key(old, default_namespace)
+    for key, resource in _by_key(new, default_namespace).items():
         if key in before and repr(before[key]) != repr(resource):
             was, now = (invalid_fields.without_nulls(state) for state in (before[key], resource))
             yield from (result._replace(ref=results.ref(resource)) for result in _rules(key.kind, was, now, config))
 
 
-def compared(old: Iterable[Resource], new: Iterable[Resource], default_namespace: str) -> int:
+def count_compared(old: Iterable[Resource], new: Iterable[Resource], default_namespace: str) -> int:
     """Counts the Dynamo resources that are in both states."""
-    return len(_known(old, default_namespace).keys() & _known(new, default_namespace).keys())
+    return len(_by_key(old, default_namespace).keys() & _by_key(new, default_namespace).keys())
 
 
-def _known(state: Iterable[Resource], default_namespace: str) -> dict[identity.ObjectKey, Resource]:
+def _by_key(state: Iterable[Resource], default_namespace: str) -> dict[identity.ObjectKey, Resource]:
     named = {identity.key(resource, default_namespace): resource for resource in state}
     return {key: resource for key, resource in named.items() if key.group == GROUP}
 
@@ -91,7 +91,9 @@ def _rules(kind: str, was: Resource, now: Resource, config: Config) -> Iterator[
 def _keeps(fixed: _Fixed, was: Resource, now: Resource) -> Iterator[Result]:
     old, new = (mapping(resource.get("spec")).get(fixed.field) or fixed.default for resource in (was, now))
     if old != new:
-        message = f"{fixed.field} cannot change from {graph_updates.shown(old)} to {graph_updates.shown(new)}, because {fixed.reason}"
+        message = (
+            f"{fixed.field} cannot change from {graph_updates.show_value(old)} to {graph_updates.show_value(new)}, because {fixed.reason}"
+        )
         message += "; set it back, or make a resource with another name"
         yield results.error(fixed.code, message, path=("spec", fixed.field), current=new or None, proposed=old or None)
 

@@ -54,7 +54,7 @@ class WrongType(NamedTuple):
 
 def wrong_type(value: Any, expected: str, schema: Schema, path: Path, definitions: dict[str, Schema]) -> WrongType:
     """Describes a value of the wrong type. `expected` is a key of `TYPES`. The message about a private field does not quote the value."""
-    actual, (fix, right) = described(value), _fix(value, expected, schema, path, definitions)
+    actual, (fix, right) = describe_value(value), _fix(value, expected, schema, path, definitions)
     if secret_values.may_be_at(path):
         actual, fix = kind(value), _without_value(value, expected, schema, path, definitions)
         if isinstance(value, str) and expected == "array" and not _SHELL.isdisjoint(value):
@@ -62,26 +62,26 @@ def wrong_type(value: Any, expected: str, schema: Schema, path: Path, definition
     return WrongType(f"the field takes {TYPES[expected]}, not {actual}; {fix}", right)
 
 
-def quoted(value: Any, path: Path) -> str:
+def quote_value(value: Any, path: Path) -> str:
     """Returns the value for a message, or `the value` if it is private."""
-    return "the value" if secret_values.may_be_at(path) else shown(value)
+    return "the value" if secret_values.may_be_at(path) else show_scalar(value)
 
 
-def shown(value: Any) -> str:
+def show_scalar(value: Any) -> str:
     """Returns a scalar in YAML, shortened."""
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= 60 else f"{text[:56]}…{text[-1]}"
 
 
-def described(value: Any) -> str:
+def describe_value(value: Any) -> str:
     """Describes a value in words.
 
-    >>> described("2"), described(True), described([1])
+    >>> describe_value("2"), describe_value(True), describe_value([1])
     ('the string "2"', 'the boolean true', 'a list')
     """
     if value is None or isinstance(value, (dict, list)):
         return kind(value)
-    return f"the {kind(value).partition(' ')[2]} {shown(value)}"
+    return f"the {kind(value).partition(' ')[2]} {show_scalar(value)}"
 
 
 def kind(value: Any) -> str:
@@ -149,29 +149,27 @@ def _as_text(value: Any, path: Path) -> tuple[str, Any]:
     key = "- " if listed else f"{path[-1]}: "
     if isinstance(value, bool):
         others = "on, yes and y as true" if value else "off, no and n as false"
-        return f"quote it: {key}{json.dumps(shown(value))}, or quote the original text, because YAML reads {others}", None
+        return f"quote it: {key}{json.dumps(show_scalar(value))}, or quote the original text, because YAML reads {others}", None
     if isinstance(value, (int, float)):
-        return f"quote it: {key}{json.dumps(shown(value))}", shown(value)
+        return f"quote it: {key}{json.dumps(show_scalar(value))}", show_scalar(value)
     if isinstance(value, dict) and len(value) == 1 and listed:
         ((name, inner),) = value.items()
         if name.startswith("-") and isinstance(inner, (str, int, float)) and not isinstance(inner, bool):
-            return (
-                f"write two entries without the colon, - {name} and - {json.dumps(inner if isinstance(inner, str) else shown(inner))}",
-                edits.Items((name, inner if isinstance(inner, str) else shown(inner))),
-            )
-        whole = f"{name}: {inner}" if isinstance(inner, str) else f"{name}: {shown(inner)}"
-        return f"quote the whole entry, because YAML reads a colon and a blank as an object: - {shown(whole)}", None
+            word = inner if isinstance(inner, str) else show_scalar(inner)
+            return f"write two entries without the colon, - {name} and - {json.dumps(word)}", edits.Items((name, word))
+        whole = f"{name}: {inner}" if isinstance(inner, str) else f"{name}: {show_scalar(inner)}"
+        return f"quote the whole entry, because YAML reads a colon and a blank as an object: - {show_scalar(whole)}", None
     if isinstance(value, dict) and len(value) == 1 and isinstance(inner := next(iter(value.values())), str):
-        return f"write {key}{inner if _PLAIN.fullmatch(inner) else shown(inner)}", inner
+        return f"write {key}{inner if _PLAIN.fullmatch(inner) else show_scalar(inner)}", inner
     if isinstance(value, list) and len(value) == 1 and isinstance(value[0], str):
-        return f"remove the brackets or the dash: {key}{shown(value[0])}", value[0]
+        return f"remove the brackets or the dash: {key}{show_scalar(value[0])}", value[0]
     return "write a single text in quotes", None
 
 
 def _as_boolean(value: Any) -> tuple[str, Any]:
     text = value.lower() if isinstance(value, str) else str(value)
     if text in _TRUE or text in _FALSE:
-        return f"write {shown(text in _TRUE)}{' without quotes' if isinstance(value, str) else ''}", text in _TRUE
+        return f"write {show_scalar(text in _TRUE)}{' without quotes' if isinstance(value, str) else ''}", text in _TRUE
     return "write true or false, without quotes", None
 
 
@@ -201,7 +199,9 @@ def _is_entry(value: dict[str, Any], item: Schema) -> bool:
 def _as_list(value: Any, item: Schema) -> tuple[str, Any]:
     if item.get("type") == "string" and isinstance(value, str):
         words = value.split()
-        return (f"write [{shown(value)}]", [value]) if len(words) < 2 else ("write a list, with each word as an entry of its own", words)
+        return (
+            (f"write [{show_scalar(value)}]", [value]) if len(words) < 2 else ("write a list, with each word as an entry of its own", words)
+        )
     if isinstance(value, dict) and item.get("type") == "object":
         if _is_entry(value, item):
             return _ONE_ENTRY, [value]
@@ -239,7 +239,7 @@ def _and_others(entries: list[dict[str, Any]]) -> str:
 
 
 def _in_yaml(value: Any) -> str:
-    return value if isinstance(value, str) and _PLAIN.fullmatch(value) else shown(value)
+    return value if isinstance(value, str) and _PLAIN.fullmatch(value) else show_scalar(value)
 
 
 def _as_object(value: Any, schema: Schema, definitions: dict[str, Schema], path: Path) -> tuple[str, Any]:
@@ -252,7 +252,7 @@ def _as_object(value: Any, schema: Schema, definitions: dict[str, Schema], path:
             return f"write {lists[0]}: [{', '.join(map(_in_yaml, value[:6]))}{', …' * (len(value) > 6)}] below it", {lists[0]: value}
         return _as_map(value, schema, definitions)
     if isinstance(value, bool) and [*properties] == ["enabled"]:
-        return f"write enabled: {shown(value)} below it", {"enabled": value}
+        return f"write enabled: {show_scalar(value)} below it", {"enabled": value}
     if not properties and "additionalProperties" not in schema and isinstance(value, bool):
         return ("write {}", {}) if value else ("remove it", None)
     known = list(properties)

@@ -38,7 +38,7 @@ def without(value: Any, paths: Iterable[Path]) -> Any:
     An invalid object in a list becomes empty, so that the other entries keep their indices. A list of strings with an invalid entry
     becomes empty.
     """
-    removed, inner = _split(paths)
+    removed, inner = _split_paths(paths)
     if not (removed or inner) or not isinstance(value, dict | list):
         return value
     if isinstance(value, list):
@@ -67,11 +67,11 @@ def without_nulls(resource: Resource) -> Resource:
 
     An API server drops them too (apiextensions-apiserver, PruneNonNullableNullsWithoutDefaults).
     """
-    pruned: Resource = _pruned(resource) if _has_null(resource) else resource
+    pruned: Resource = _prune(resource) if _has_null(resource) else resource
     return pruned
 
 
-def _split(paths: Iterable[Path]) -> tuple[set[str | int], dict[str | int, list[Path]]]:
+def _split_paths(paths: Iterable[Path]) -> tuple[set[str | int], dict[str | int, list[Path]]]:
     """Splits paths into fields of this level, and paths of lower levels by their first step."""
     fields: set[str | int] = set()
     inner: dict[str | int, list[Path]] = {}
@@ -96,12 +96,12 @@ def _has_null(value: Any) -> bool:
     return False
 
 
-def _pruned(value: Any) -> Any:
+def _prune(value: Any) -> Any:
     if isinstance(value, dict):
-        fields = {key: _pruned(inner) for key, inner in value.items() if inner is not None}
+        fields = {key: _prune(inner) for key, inner in value.items() if inner is not None}
         same = len(fields) == len(value) and all(fields[key] is value[key] for key in fields)
         return value if same else fields
     if isinstance(value, list):
-        items = [_pruned(item) for item in value]
+        items = [_prune(item) for item in value]
         return value if all(new is old for new, old in zip(items, value, strict=True)) else items
     return value

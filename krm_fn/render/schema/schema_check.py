@@ -78,7 +78,7 @@ def group(written: Resource) -> list[Result]:
     versions = table.load().kinds[kind]
     right = f"{dynamo_api.GROUP}/{version.rpartition('/')[2]}"
     proposed = right if right in versions else _version_of(written, versions) or next(iter(versions))
-    text = f"{fixes.shown(version)} is not a version of {kind}, so nothing renders the resource; write {proposed}"
+    text = f"{fixes.show_scalar(version)} is not a version of {kind}, so nothing renders the resource; write {proposed}"
     return [results.error(codes.UNKNOWN_KIND_OR_VERSION, text, results.ref(written), ("apiVersion",), current=version, proposed=proposed)]
 
 
@@ -121,7 +121,7 @@ def _unknown_kind(written: Resource, versions: dict[str, str] | None) -> Iterato
         return
     if versions is not None:
         of_fields = _version_of(written, versions)
-        text = f"{fixes.shown(version)} is not a known version of {kind}; write {of_fields or ' or '.join(versions)}"
+        text = f"{fixes.show_scalar(version)} is not a known version of {kind}; write {of_fields or ' or '.join(versions)}"
         near = of_fields or unknown_fields.nearest(f"{version}", tuple(versions), cutoff=0.9) or next(iter(versions))
         yield results.error(codes.UNKNOWN_KIND_OR_VERSION, text, results.ref(written), ("apiVersion",), current=version, proposed=near)
     elif isinstance(version, str) and version.startswith("nvidia.com/") and isinstance(kind, str):
@@ -131,7 +131,7 @@ def _unknown_kind(written: Resource, versions: dict[str, str] | None) -> Iterato
             )
         nearest = unknown_fields.nearest(kind, tuple(table.load().kinds), cutoff=0.9) or _whole_kind(kind)
         if nearest:
-            text = f"{fixes.shown(kind)} is not a kind of Dynamo; write {nearest}"
+            text = f"{fixes.show_scalar(kind)} is not a kind of Dynamo; write {nearest}"
             yield results.error(codes.UNKNOWN_KIND_OR_VERSION, text, results.ref(written), ("kind",), current=kind, proposed=nearest)
 
 
@@ -243,7 +243,7 @@ class _Checker:
             if identity is not None and first.setdefault(identity, index) != index:
                 from krm_fn.render.schema import fixes  # noqa: PLC0415 - only a finding needs it
 
-                shown = fixes.shown(identity[-1] if len(identity) == 1 else list(identity))
+                shown = fixes.show_scalar(identity[-1] if len(identity) == 1 else list(identity))
                 where = (*path, index, keys[0]) if len(keys) == 1 else (*path, index)
                 if unique:
                     fix = "give this entry another name, or " if _are_two(entry, value[first[identity]], keys) else ""
@@ -340,7 +340,7 @@ def violations(value: Any, schema: Schema, path: Path, definitions: dict[str, Sc
 
                 meant = quantity.meant(value)
                 fix = meant or fix
-            yield Violation(codes.WRONG_FORMAT, f"{_quoted(value, path)} is not {what}; write {fix}", meant or None)
+            yield Violation(codes.WRONG_FORMAT, f"{_quote_value(value, path)} is not {what}; write {fix}", meant or None)
     elif not isinstance(value, bool):
         yield from _of_number(value, schema, path)
 
@@ -364,16 +364,18 @@ def _of_number(value: float, schema: Schema, path: Path) -> Iterator[Violation]:
     least, most, bits = schema.get("minimum"), schema.get("maximum"), _BITS.get(schema.get("format", ""), 63)
     if least is not None and value < least:
         fix = "remove multinode for one node, or " if path[-2:] == _NODES else ""
-        text = f"{_quoted(value, path)} is less than the minimum {least}; {fix}write {least} or more"
+        text = f"{_quote_value(value, path)} is less than the minimum {least}; {fix}write {least} or more"
         yield Violation(codes.NUMBER_OUT_OF_RANGE, text, edit=None if fix else _bound(least))
     if most is not None and value > most:
         yield Violation(
-            codes.NUMBER_OUT_OF_RANGE, f"{_quoted(value, path)} is more than the maximum {most}; write {most} or less", edit=_bound(most)
+            codes.NUMBER_OUT_OF_RANGE,
+            f"{_quote_value(value, path)} is more than the maximum {most}; write {most} or less",
+            edit=_bound(most),
         )
     elif isinstance(value, int) and not -(2**bits) <= value < 2**bits:
         yield Violation(
             codes.NUMBER_OUT_OF_RANGE,
-            f"{_quoted(value, path)} does not fit into {bits + 1} bits; write a number between {-(2**bits)} and {2**bits - 1}",
+            f"{_quote_value(value, path)} does not fit into {bits + 1} bits; write a number between {-(2**bits)} and {2**bits - 1}",
         )
 
 
@@ -389,17 +391,17 @@ def _not_allowed(value: str, enum: list[str], path: Path) -> Violation:
     from krm_fn.render.schema import unknown_fields  # noqa: PLC0415 - only a finding needs it
 
     allowed = [word for word in enum if word]
-    problem = f"{_quoted(value, path)} is not one of {', '.join(allowed)}"
+    problem = f"{_quote_value(value, path)} is not one of {', '.join(allowed)}"
     if value in unknown_fields.OTHER_VALUES:
         return Violation(codes.UNKNOWN_VALUE, f"{problem}; {unknown_fields.OTHER_VALUES[value]}")
     nearest = unknown_fields.nearest(value, tuple(allowed)) or (allowed[0] if len(allowed) == 1 else "")
     return Violation(codes.UNKNOWN_VALUE, f"{problem}; write {nearest or 'one of them'}", nearest or None)
 
 
-def _quoted(value: Any, path: Path) -> str:
+def _quote_value(value: Any, path: Path) -> str:
     from krm_fn.render.schema import fixes  # noqa: PLC0415 - only a finding needs it
 
-    return fixes.quoted(value, path)
+    return fixes.quote_value(value, path)
 
 
 def _has_format(value: str, schema: Schema) -> bool:

@@ -37,7 +37,7 @@ class BuildSources(NamedTuple):
 
         A document that has another value, because the build changed it, counts only if no other document has the value.
         """
-        value, annotated, alike = paths.at(built.value, path), self._annotated(built), _alike(self.documents, built)
+        value, annotated, alike = paths.at(built.value, path), self._annotated_sources(built), _alike(self.documents, built)
         written = [(source, paths.by_names(path, built.value, source.value)) for source in (*annotated, *alike)]
         equal = [(source, inner) for source, inner in written if path and value is not None and paths.at(source.value, inner) == value]
         present = [(source, _present(source, inner)) for source, inner in written[: len(annotated) or None]]
@@ -47,9 +47,9 @@ class BuildSources(NamedTuple):
                 return fields[0] if self.is_certain or annotated or len(fields) == 1 else None
         return None
 
-    def _annotated(self, built: Source) -> list[Source]:
+    def _annotated_sources(self, built: Source) -> list[Source]:
         path, number = origin.file(built.value)
-        names = {_joined(root, path) for root in self.roots} if path else set()
+        names = {_join_path(root, path) for root in self.roots} if path else set()
         documents = [source for source in self.documents if source.file in names and source.address.kind == built.address.kind]
         return sorted(documents, key=lambda source: (source.address.name not in built.address.name, source.document != number))[:1]
 
@@ -62,7 +62,7 @@ def read(folder: Path, top: Path, words: Sequence[str], name: Callable[[str], st
     named = [folder / word for word in words if not Path(word).is_absolute() and (folder / word).exists()]
     roots = [path for path in (*named, folder) if path.is_dir()]
     files = [*dict.fromkeys([*(path for path in named if path.is_file()), *(file for root in roots for file in _files(root, top))])]
-    listed = [] if files else [Path(file.path) for file in selection.listed([str(folder)]).files if not file.leads_out]
+    listed = [] if files else [Path(file.path) for file in selection.list_files([str(folder)]).files if not file.leads_out]
     existing = [file for file in (*files, *listed) if _is_below(file, top)]
     sources = [source for file in existing for source in reading.parse(_data(file), name(os.path.relpath(file, folder))).sources]
     documents = [source for source in sources if isinstance(source.value, dict)]
@@ -70,7 +70,7 @@ def read(folder: Path, top: Path, words: Sequence[str], name: Callable[[str], st
     return BuildSources(documents, kustomizations, [name(os.path.relpath(root, folder)) for root in roots], bool(files))
 
 
-def _joined(folder: str, path: str) -> str:
+def _join_path(folder: str, path: str) -> str:
     """Joins names of files, also of those in a revision, such as `main:apps`."""
     revision, colon, rest = folder.partition(":")
     return f"{revision}:{os.path.normpath(f'{rest}/{path}')}" if colon else os.path.normpath(f"{folder}/{path}")

@@ -18,7 +18,7 @@ from types import FrameType
 from typing import Literal, NamedTuple
 
 from krm_fn.repository.files import repository
-from krm_fn.repository.files.repository import Repository, RepositoryError
+from krm_fn.repository.files.repository import GitRepository, RepositoryError
 
 _SECONDS = 600
 """The time limit for git to write all files of a commit, in seconds."""
@@ -56,11 +56,11 @@ class Checkouts(NamedTuple):
         old = self.old or "HEAD"
         if self._is_folder():
             top = Path(old).resolve()  # `_copy_file` compares with the path without links
-            with self._copy(top, _walked(top), _OLD) as copy:
+            with self._copy(top, _walk_folder(top), _OLD) as copy:
                 yield copy
             return
         try:
-            with repository.opened(self.folder) as source, self._empty(_OLD) as copy:
+            with repository.open_repository(self.folder) as source, self._empty(_OLD) as copy:
                 _write(source, source.commit(old), copy)
                 if create and not os.path.lexists(copy / self.folder.relative_to(source.top)):
                     (copy / self.folder.relative_to(source.top)).mkdir(parents=True)
@@ -94,7 +94,7 @@ class Checkouts(NamedTuple):
     def texts(self, state: State) -> dict[str, str]:
         """Returns the texts of the files of a copy, by their paths. Links, large files and files with zero bytes are left out."""
         read = {}
-        for name in _walked(self.temporary / state):
+        for name in _walk_folder(self.temporary / state):
             path = self.temporary / state / name
             if path.is_file() and not path.is_symlink() and path.stat().st_size <= _LARGEST:
                 data = path.read_bytes()
@@ -110,9 +110,12 @@ class Checkouts(NamedTuple):
         """
         top, names = self.folder, None
         if not self._is_folder():
-            with contextlib.suppress(RepositoryError) if self.old is None else contextlib.nullcontext(), repository.opened(top) as source:
+            with (
+                contextlib.suppress(RepositoryError) if self.old is None else contextlib.nullcontext(),
+                repository.open_repository(top) as source,
+            ):
                 top, names = source.top, _present(source)
-        with self._copy(top, _walked(top) if names is None else names, _NEW) as copy:
+        with self._copy(top, _walk_folder(top) if names is None else names, _NEW) as copy:
             yield _below(copy, self.folder.relative_to(top))
 
     @property
@@ -125,7 +128,7 @@ class Checkouts(NamedTuple):
         old = self.old or "HEAD"
         if self._is_folder():
             return lambda name: os.path.normpath(f"{old}/{name}")
-        with repository.opened(self.folder) as source:
+        with repository.open_repository(self.folder) as source:
             below = self.folder.relative_to(source.top)
         return lambda name: f"{old}:{os.path.normpath(below / name)}"
 
@@ -154,7 +157,7 @@ class Checkouts(NamedTuple):
 
 
 @contextlib.contextmanager
-def opened(old: str | None, folder: Path) -> Iterator[Checkouts]:
+def open_checkouts(old: str | None, folder: Path) -> Iterator[Checkouts]:
     """A temporary folder for copies. It is removed at the end, also after SIGINT, SIGTERM or SIGHUP."""
     with _ending(), tempfile.TemporaryDirectory(prefix="krm-fn-build-") as folder_name:
         yield Checkouts(Path(folder_name).resolve(), old, folder.resolve())
@@ -177,7 +180,7 @@ def _ending() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _write(source: Repository, commit: str, copy: Path) -> None:
+def _write(source: GitRepository, commit: str, copy: Path) -> None:
     """Writes the files of a commit. git refuses names that lead out of the folder, and writes nothing through a link."""
     with tempfile.TemporaryDirectory(prefix="krm-fn-index-") as folder:
         index = {"GIT_INDEX_FILE": f"{folder}/index", "GIT_WORK_TREE": str(copy)}
@@ -185,7 +188,7 @@ def _write(source: Repository, commit: str, copy: Path) -> None:
         source.git("checkout-index", "--all", "--quiet", seconds=_SECONDS, **index)
 
 
-def _present(source: Repository) -> list[str]:
+def _present(source: GitRepository) -> list[str]:
     """Returns the names of the files of the working tree: those of the last commit, and new ones that git does not ignore."""
     with tempfile.TemporaryDirectory(prefix="krm-fn-index-") as folder:
         index = {"GIT_INDEX_FILE": f"{folder}/index", "GIT_WORK_TREE": str(source.top)}
@@ -195,7 +198,7 @@ def _present(source: Repository) -> list[str]:
     return list(dict.fromkeys(os.fsdecode(listed).split("\0")))
 
 
-def _walked(top: Path) -> Iterator[str]:
+def _walk_folder(top: Path) -> Iterator[str]:
     for folder, names, files in os.walk(top):
         names[:] = [name for name in names if name != ".git"]
         links = [name for name in names if Path(folder, name).is_symlink()]

@@ -47,7 +47,7 @@ def read(kinds_beside: Sequence[str] = _BESIDE, namespace: str | None = None, *,
     their configuration are among the objects if the user may read them.
     """
     more = ("--show-managed-fields",) if managed_fields else ()
-    served = kubectl.served()
+    served = kubectl.served_resources()
     of_users, beside = ([kind for kind in kinds if kind in served] for kinds in (_OF_USERS, kinds_beside))
     if not of_users:
         raise KubectlError("the cluster serves no DynamoGraphDeployments", "check the context of kubectl")

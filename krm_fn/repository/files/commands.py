@@ -33,7 +33,7 @@ class CommandResult(NamedTuple):
     slow: bool = False
 
 
-def split(text: str) -> list[str]:
+def split_words(text: str) -> list[str]:
     """Returns the words of a command line. No shell reads it. Raises ValueError if it has no words, or a quote without an end."""
     words = shlex.split(text)
     if not words:
@@ -73,7 +73,7 @@ def run(  # noqa: PLR0913 - one for each property of a process
             return CommandResult(b"", "", f"{command[0]} cannot be run: {reason}")
         stack.enter_context(process)
         try:
-            return _collected(process, seconds, reading.LIMIT if limit is None else limit)
+            return _collect_output(process, seconds, reading.LIMIT if limit is None else limit)
         finally:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
@@ -87,7 +87,7 @@ def _file(content: bytes) -> IO[bytes]:
     return file
 
 
-def _collected(process: subprocess.Popen[bytes], seconds: float, limit: int) -> CommandResult:
+def _collect_output(process: subprocess.Popen[bytes], seconds: float, limit: int) -> CommandResult:
     """Reads both streams until they end."""
     out, err = bytearray(), bytearray()
     end = time.monotonic() + seconds

@@ -50,11 +50,11 @@ def objects(text: str) -> list[Resource]:
     return printed
 
 
-def listed(resources: Iterable[Resource]) -> Resource:
+def list_of(resources: Iterable[Resource]) -> Resource:
     """Returns objects as one List, which kubectl reads."""
     return {"apiVersion": "v1", "kind": "List", "items": [*resources]}
 
 
-def served() -> frozenset[str]:
+def served_resources() -> frozenset[str]:
     """Returns the resources with a namespace that the cluster serves, such as `deployments.apps`. Raises KubectlError."""
     return frozenset(run("api-resources", "--namespaced", "--verbs=list", "--output=name", partial=True).split())

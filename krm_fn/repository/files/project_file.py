@@ -81,7 +81,7 @@ def _read(path: Path) -> Project:
     if source.address.kind != KIND:
         message = f"the project file has the kind {source.address.kind or 'without a name'}; {_NO_PROJECT}"
         return Project(path, results=(results.error(codes.UNUSABLE_PROJECT_FILE, message, **source.location()),))
-    if wrong := reading.located([(source, finding) for finding in schema_check.resource(source.value)]):
+    if wrong := reading.locate_findings([(source, finding) for finding in schema_check.resource(source.value)]):
         return Project(path, results=tuple(wrong))
     return _project(path, source, source.value.get("spec") or {})
 

@@ -27,7 +27,7 @@ def find(sources: Sequence[Source], namespace: str, built: Sequence[Source] = ()
 
     `built` are the resources of builds in the same folder: an object that a build makes, and not only lists, stays in its committed render.
     """
-    written = ownership.written([source.value for source in sources])
+    written = ownership.without_generated([source.value for source in sources])
     present = ownership.owners_among(written, namespace)
     files: dict[identity.ObjectKey, set[str]] = {}
     for source in built:

@@ -79,7 +79,7 @@ class Source(NamedTuple):
 
 def field_locations(fields: Iterable[tuple[Source, results.Path]]) -> list[dict[str, Any]]:
     """Returns the locations of several fields, in the order of the arguments. Each text is read once."""
-    whole_paths = [(source, (*source.at, *path)) for source, path in (written(source, path) for source, path in fields)]
+    whole_paths = [(source, (*source.at, *path)) for source, path in (find_written_field(source, path) for source, path in fields)]
     paths_by_text: dict[int, tuple[str, list[results.Path]]] = {}
     for source, path in whole_paths:
         paths_by_text.setdefault(id(source.text), (source.text, []))[1].append(path)
@@ -87,7 +87,7 @@ def field_locations(fields: Iterable[tuple[Source, results.Path]]) -> list[dict[
     return [_location(source, *positions_by_text[id(source.text)][path]) for source, path in whole_paths]
 
 
-def written(source: Source, path: results.Path) -> tuple[Source, results.Path]:
+def find_written_field(source: Source, path: results.Path) -> tuple[Source, results.Path]:
     """Returns the document that has a field, and the path there: a patch with the same value, or the source itself."""
     for patch in source.patches if path else ():
         patched = patch_fields.find(patch.value, source.value, path)
@@ -226,7 +226,7 @@ def _members(whole: Source) -> Iterator[Source]:
         yield whole._replace(value=item, at=("items", number))
 
 
-def located(findings: Sequence[tuple[Source, Result]]) -> list[Result]:
+def locate_findings(findings: Sequence[tuple[Source, Result]]) -> list[Result]:
     """Findings with the location of their field in a source, also in their edits."""
     locations = field_locations((source, result.path) for source, result in findings)
     return [
@@ -241,14 +241,14 @@ def _with_edit(source: Source, result: Result) -> Result:
     if edit is None and (result.proposed is None or result.code in _UNDONE):
         return result
     edit = edit or Edit(result.proposed)
-    author, path = written(source, result.path if edit.path is None else edit.path)
+    author, path = find_written_field(source, result.path if edit.path is None else edit.path)
     new = Move((*author.at, *edit.new.to)) if isinstance(edit.new, Move) else edit.new
     return result._replace(edit=edit._replace(at=(*author.at, *path), new=new))
 
 
 def _within(source: Source, result: Result, location: dict[str, Any]) -> dict[str, Any]:
     """Returns the location of a part of a text, behind the location of its field."""
-    author, _ = written(source, result.path)
+    author, _ = find_written_field(source, result.path)
     step = result.path[-1] if result.path else ""
     start = (location["line"] - author.line + 1, location["column"])
     line, column = positions.within(author.text, start, result.within, step if isinstance(step, str) else "")
@@ -276,7 +276,7 @@ def locate(findings: Iterable[Result], sources: Iterable[Source], root: Path | N
             results_with_location.append(result._replace(**location))
         else:
             in_sources.append((location, result))
-    all_located = [*results_with_location, *located(in_sources)]
+    all_located = [*results_with_location, *locate_findings(in_sources)]
     return sorted(placeholders.once_a_file(all_located, (source.value for source in known.values())), key=results.order)
 
 

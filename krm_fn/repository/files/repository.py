@@ -49,7 +49,7 @@ class GitFile(NamedTuple):
     oid: str
 
 
-class Repository(NamedTuple):
+class GitRepository(NamedTuple):
     """A read-only view of a repository. `top` is the folder of its working tree."""
 
     top: Path
@@ -118,7 +118,7 @@ class Repository(NamedTuple):
 
 
 @contextlib.contextmanager
-def opened(path: Path) -> Iterator[Repository]:
+def open_repository(path: Path) -> Iterator[GitRepository]:
     """The repository around a file or folder. Raises RepositoryError without one."""
     top, folder = _find(path)
     common = Path(os.path.realpath(folder / (_text(folder / "commondir") or ".")))
@@ -135,7 +135,7 @@ def opened(path: Path) -> Iterator[Repository]:
                     "the references of a linked working tree are in the reftable format; name a folder in place of a revision"
                 )
             _configure(Path(copy), formats)
-            yield Repository(top, {**variables, **_tracking(settings)})
+            yield GitRepository(top, {**variables, **_tracking(settings)})
     except OSError as problem:
         raise RepositoryError(f"the repository cannot be read: {problem.strerror}") from problem
 

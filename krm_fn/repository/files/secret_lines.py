@@ -27,7 +27,7 @@ def of(text: str) -> Collection[int]:
     lines: set[int] = set()
     for document in documents:
         secrets = secret_values.paths(document.value)
-        root = _composed(text[document.start : document.end]) if secrets else None
+        root = _compose_node(text[document.start : document.end]) if secrets else None
         if secrets and root is None:
             return everything
         for path in secrets:
@@ -35,7 +35,7 @@ def of(text: str) -> Collection[int]:
     return lines
 
 
-def _composed(text: str) -> Node | None:
+def _compose_node(text: str) -> Node | None:
     """Returns the node of a document; None if it cannot be parsed. An alias is the node of its anchor, whose lines have the value."""
     loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)(text.removeprefix("\ufeff"))
     try:

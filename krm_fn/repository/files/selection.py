@@ -75,7 +75,7 @@ def summary(skipped: Counter[str]) -> str:
     """Returns a summary such as `skipped 3 files: 2 in Helm charts, 1 excluded`; empty without skipped files."""
     count = skipped.total()
     reasons = ", ".join(f"{number} {reason}" for reason, number in skipped.most_common())
-    return f"skipped {report.counted(count, 'file')}: {reasons}" if count else ""
+    return f"skipped {report.pluralize(count, 'file')}: {reasons}" if count else ""
 
 
 def scope(name: str, roots: Iterable[str]) -> str:
@@ -147,7 +147,7 @@ class FileListing(NamedTuple):
     skipped: Counter[str]
 
 
-def listed(paths: Sequence[str], without: Path | None = None, exclude: Sequence[str] = ()) -> FileListing:
+def list_files(paths: Sequence[str], without: Path | None = None, exclude: Sequence[str] = ()) -> FileListing:
     """Every named file and every file of a named folder, each once.
 
     In folders: `*.yaml`, `*.yml`, `*.json` and Kustomizations at any depth, sorted, except hidden ones, those in the folder `without`,
@@ -158,7 +158,7 @@ def listed(paths: Sequence[str], without: Path | None = None, exclude: Sequence[
     seen = set()
     for path in paths:
         is_folder = path != reading.STDIN and Path(path).is_dir()
-        for file in _below(Path(path), without, exclude, named, listing.skipped) if is_folder else [_named(path)]:
+        for file in _below(Path(path), without, exclude, named, listing.skipped) if is_folder else [_named_file(path)]:
             real = file.path if file.path == reading.STDIN else str(Path(file.path).resolve())
             if real not in seen:
                 seen.add(real)
@@ -166,7 +166,7 @@ def listed(paths: Sequence[str], without: Path | None = None, exclude: Sequence[
     return listing
 
 
-def _named(path: str) -> ListedFile:
+def _named_file(path: str) -> ListedFile:
     return ListedFile(path, path if path == reading.STDIN else str(Path(path).resolve().parent))
 
 

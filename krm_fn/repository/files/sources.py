@@ -56,7 +56,7 @@ class Sources(NamedTuple):
         """The resource of the configuration that is used; None without one."""
         return self.configs[0].value if self.configs else None
 
-    def located(self, findings: Iterable[Result], root: Path | None = None) -> list[Result]:
+    def locate(self, findings: Iterable[Result], root: Path | None = None) -> list[Result]:
         """Returns the findings about the files and further findings about the resources, with locations, in the order of the output."""
         return reading.locate([*self.results, *findings], self.resources, root)
 
@@ -97,7 +97,7 @@ def load(  # noqa: PLR0913 - one for each option
     `tolerant` is for checks of whole repositories. It ignores mistakes in files of folders that name no Dynamo kind, and an object may be
     in several folders. `texts` are texts of files in place of those on disk.
     """
-    listing = selection.listed(paths, without, exclude)
+    listing = selection.list_files(paths, without, exclude)
     read = _reader(texts) if texts else None
     return load_listed(listing, paths, config_file, namespace=namespace, tolerant=tolerant, default=default, read=read)
 
@@ -129,12 +129,12 @@ def load_listed(  # noqa: PLR0913 - one for each option
         _add(file, listed, content, tolerant=tolerant and listed.in_folder and not file.names_dynamo)
         stdin = file.text if listed.path == reading.STDIN else stdin
     resources = _valid(content)
-    if paths and not resources and not results.failed(content.results):
+    if paths and not resources and not results.has_errors(content.results):
         content.results.append(_nothing(paths, content.skipped))
     configs = content.configs if config_file is None else _named_config(config_file, content.results, read)
     if default and config_file is None and not configs and not any(map(_configures_itself, resources)):
         configs = _named_config(default, content.results, read)
-    return _loaded(content, resources, configs, namespace)._replace(stdin=stdin)
+    return _load_content(content, resources, configs, namespace)._replace(stdin=stdin)
 
 
 def from_files(files: Iterable[File], named: Sequence[Source] = (), default: Source | None = None, *, namespace: str = "") -> Sources:
@@ -148,7 +148,7 @@ def from_files(files: Iterable[File], named: Sequence[Source] = (), default: Sou
         content.scopes[name] = ""
         _add(file, ListedFile(name, "", in_folder=True), content, tolerant=False)
     configs = list(named) or content.configs or ([default] if default else [])
-    return _loaded(content, _valid(content), configs, namespace)
+    return _load_content(content, _valid(content), configs, namespace)
 
 
 def load_old(  # noqa: PLR0913 - one for each option
@@ -186,7 +186,7 @@ def old_configuration(revision: str, config_file: str | None, default: Source | 
     return [source for file in files for source in file.sources], None
 
 
-def _loaded(content: _Content, resources: list[Source], configs: Sequence[Source], namespace: str) -> Sources:
+def _load_content(content: _Content, resources: list[Source], configs: Sequence[Source], namespace: str) -> Sources:
     """Returns the resources with the configuration, and the findings about both."""
     configs = _distinct(configs) or [source for source in resources if _configures_itself(source)]
     config, findings = _settings(configs)
@@ -220,7 +220,7 @@ def _add(file: File, listed: ListedFile, content: _Content, *, tolerant: bool) -
     if tolerant:
         invalid = [source for source in resources if _mistake(source)]
         content.skipped[selection.OTHERS] += bool(
-            invalid or results.failed(findings) or any(result.code == codes.DOCUMENT_WITHOUT_KIND for result in findings)
+            invalid or results.has_errors(findings) or any(result.code == codes.DOCUMENT_WITHOUT_KIND for result in findings)
         )
         resources = [source for source in resources if source not in invalid]
         findings = [result for result in findings if result.code == codes.KUSTOMIZATION_NOT_BUILT]
@@ -281,7 +281,7 @@ def _valid(content: _Content) -> list[Source]:
     for (source, _), location in zip(duplicates, locations, strict=True):
         message = f"the object is also in {_line(location)}; rename or remove one of the two"
         findings.append((source, results.error(codes.DUPLICATE_RESOURCE, message, source.address)))
-    content.results.extend(reading.located(findings))
+    content.results.extend(reading.locate_findings(findings))
     return list(valid.values())
 
 
@@ -336,4 +336,4 @@ def _settings(configs: Sequence[Source]) -> tuple[Config, list[Result]]:
             )
         ]
     settings, findings = function_config.read(configs[0].value if configs else None)
-    return settings, reading.located([(configs[0], result) for result in findings])
+    return settings, reading.locate_findings([(configs[0], result) for result in findings])

@@ -32,7 +32,7 @@ def folder(parent: Path) -> Iterator[Callable[[int], Path]]:
     for _ in range(_ATTEMPTS):
         with (
             tempfile.TemporaryDirectory(prefix=_PREFIX, suffix=_SUFFIX, dir=parent, ignore_cleanup_errors=True) as name,
-            _locked(Path(name)) as held,
+            _hold_lock(Path(name)) as held,
         ):
             if held is not False:
                 yield lambda number: Path(name, f"{number}{_SUFFIX}")
@@ -46,7 +46,7 @@ def replace(target: Path, content: bytes) -> None:
     for _ in range(_ATTEMPTS):
         descriptor, name = tempfile.mkstemp(prefix=_PREFIX, suffix=_SUFFIX, dir=target.parent)
         temporary = Path(name)
-        with os.fdopen(descriptor, "wb") as file, _locked(temporary) as held:
+        with os.fdopen(descriptor, "wb") as file, _hold_lock(temporary) as held:
             try:
                 file.write(content)
                 file.flush()
@@ -68,7 +68,7 @@ def _remove_abandoned(parent: Path) -> None:
                 continue
             if not (stat.S_ISREG(status.st_mode) or (stat.S_ISDIR(status.st_mode) and _has_members_only(path))):
                 continue
-            with _locked(path) as held:
+            with _hold_lock(path) as held:
                 if held:
                     _remove(path)
 
@@ -87,7 +87,7 @@ def _remove(path: Path) -> None:
 
 
 @contextlib.contextmanager
-def _locked(path: Path) -> Iterator[bool | None]:
+def _hold_lock(path: Path) -> Iterator[bool | None]:
     """Holds the lock of a file or a folder, and yields True.
 
     Yields False if another process has the lock or removed the path, and None if there are no locks.

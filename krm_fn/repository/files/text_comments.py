@@ -26,7 +26,7 @@ class Comment(NamedTuple):
     is_line: bool
 
 
-def replaced(text: str, at: Path, new: Any, moved: Callable[[Path], Path]) -> str | None:
+def replace_mapping(text: str, at: Path, new: Any, moved: Callable[[Path], Path]) -> str | None:
     """Returns the first document of a text with another mapping at a path, written as kubectl does. JSON and flow style stay as one.
 
     `moved` returns the path of a field in the new mapping, for its path in the old one; both begin at `at`. Comments before and behind the
@@ -51,7 +51,7 @@ def replaced(text: str, at: Path, new: Any, moved: Callable[[Path], Path]) -> st
     newline = "\r\n" if "\r\n" in text else "\n"
     result = text[: node.start] + part.replace("\n", newline) + text[end:]
     documents, findings = reader.read(result)
-    wanted = paths.replaced(reader.read(text)[0][0].value, at, new)
+    wanted = paths.replace_at(reader.read(text)[0][0].value, at, new)
     return result if documents and not findings and documents[0].value == wanted else None
 
 

@@ -46,14 +46,14 @@ class Words(NamedTuple):
         return "".join((*parts, text[done:]))
 
 
-def edited(text: str, changes: Mapping[Path, Any]) -> EditedText:
+def edit_document(text: str, changes: Mapping[Path, Any]) -> EditedText:
     r"""Returns the first document of a text with other values at some paths: scalars, or lists of them. None removes the field.
 
     A field that is missing is added behind the other fields of its mapping. A Key renames a field, a Move moves it, a Removal removes it,
     Quotes make a text of it, Words change parts of its text, and Items are several entries in place of one. Never raises: a text that is
     not YAML fails at each path.
 
-    >>> edited("a: {b: '1.5.1'} # c\nd: e\nf: g\n", {("a", "b"): "1.6.1", ("h",): "i", ("d",): None})
+    >>> edit_document("a: {b: '1.5.1'} # c\nd: e\nf: g\n", {("a", "b"): "1.6.1", ("h",): "i", ("d",): None})
     EditedText(text="a: {b: '1.6.1'} # c\nf: g\nh: i\n", failed=())
     """
     documents, findings = reader.read(text)
@@ -64,8 +64,8 @@ def edited(text: str, changes: Mapping[Path, Any]) -> EditedText:
     changes = {path: _plain(tree, path, new) for path, new in changes.items()}
     editable = {path: new for path, new in changes.items() if _is_writable(text, tree, old, {path: new})}
     for attempt in (editable, {path: new for path, new in editable.items() if _is_alone(tree, path)}):
-        result = _written(text, tree, attempt)
-        if result is not None and _value(result) == _changed(old, attempt):
+        result = _write_changes(text, tree, attempt)
+        if result is not None and _value(result) == _change_value(old, attempt):
             return EditedText(result, tuple(path for path in changes if path not in attempt))
     return EditedText(text, tuple(changes))
 
@@ -102,7 +102,7 @@ def _behind(text: str, count: int) -> int:
     return len(text)
 
 
-def _changed(value: Any, changes: Mapping[Path, Any]) -> Any:
+def _change_value(value: Any, changes: Mapping[Path, Any]) -> Any:
     """Returns a value with all changes, those of inner fields first, because a key above them can change.
 
     Raises NotEditableError for a word that the value does not have.
@@ -111,15 +111,15 @@ def _changed(value: Any, changes: Mapping[Path, Any]) -> Any:
         if isinstance(new, Key):
             fields = paths.at(value, path[:-1])
             renamed = {new.name if key == path[-1] else key: inner for key, inner in fields.items()}
-            value = paths.replaced(value, path[:-1], renamed)
+            value = paths.replace_at(value, path[:-1], renamed)
         elif isinstance(new, Move):
-            value = paths.replaced(paths.replaced(value, path, None), new.to, paths.at(value, path))
+            value = paths.replace_at(paths.replace_at(value, path, None), new.to, paths.at(value, path))
         elif isinstance(new, Items):
             entries = paths.at(value, path[:-1])
             number = int(path[-1])
-            value = paths.replaced(value, path[:-1], [*entries[:number], *new.texts, *entries[number + 1 :]])
+            value = paths.replace_at(value, path[:-1], [*entries[:number], *new.texts, *entries[number + 1 :]])
         else:
-            value = paths.replaced(value, path, new.of(paths.at(value, path)) if isinstance(new, Words) else new)
+            value = paths.replace_at(value, path, new.of(paths.at(value, path)) if isinstance(new, Words) else new)
     return value
 
 
@@ -136,7 +136,7 @@ def _value(text: str) -> Any:
 
 def _is_writable(text: str, tree: TextTree, value: Any, change: Mapping[Path, Any]) -> bool:
     try:
-        _changed(value, {path: new for path, new in change.items() if isinstance(new, Words)})
+        _change_value(value, {path: new for path, new in change.items() if isinstance(new, Words)})
         return bool(_replacements(text, tree, change)) or all(new is None for new in change.values())
     except NotEditableError:
         return False
@@ -149,7 +149,7 @@ def _is_alone(tree: TextTree, path: Path) -> bool:
     return not location.aliases and not any(node.anchor or node.kind == "alias" for node in above)
 
 
-def _written(text: str, tree: TextTree, changes: Mapping[Path, Any]) -> str | None:
+def _write_changes(text: str, tree: TextTree, changes: Mapping[Path, Any]) -> str | None:
     """Returns the text with all changes; None if two of them change the same part, or have no position together."""
     try:
         replacements = {*_replacements(text, tree, changes)}
@@ -181,7 +181,7 @@ def _of_key(text: str, tree: TextTree, path: Path, new: Key) -> Replacement:
     keys = [key for key, _ in mapping.entries if key.kind == "scalar" and key.text == path[-1]]
     if parent.rest or len(keys) != 1 or mapping.entry(new.name) is not None:
         raise NotEditableError
-    return Replacement(keys[0].start, keys[0].end, text_scalars.replaced(text, keys[0], new.name))
+    return Replacement(keys[0].start, keys[0].end, text_scalars.replace_scalar(text, keys[0], new.name))
 
 
 def _of_items(text: str, tree: TextTree, path: Path, new: Items) -> Replacement:
@@ -189,7 +189,7 @@ def _of_items(text: str, tree: TextTree, path: Path, new: Items) -> Replacement:
     location = tree.find(path[:-1])
     if location.rest or location.node.kind != "list" or location.node.anchor:
         raise NotEditableError
-    return text_lists.split(text, location.node, int(path[-1]), new.texts)
+    return text_lists.split_item(text, location.node, int(path[-1]), new.texts)
 
 
 def _of_words(text: str, tree: TextTree, path: Path, new: Words) -> list[Replacement]:
@@ -200,14 +200,14 @@ def _of_words(text: str, tree: TextTree, path: Path, new: Words) -> list[Replace
         raise NotEditableError
     own, whole = text[node.start : node.end], new.of(node.text)
     if node.style == "" and not isinstance(scalars.resolve(whole), str):
-        return [Replacement(node.start, node.end, text_scalars.replaced(text, node, whole))]
+        return [Replacement(node.start, node.end, text_scalars.replace_scalar(text, node, whole))]
     lines = [0, *(match.end() for match in re.finditer("\n", own))]
     parts = []
     for word in new.words:
         line, column = positions.within(own, (1, 1), word.within)
         offset = node.start + lines[line - 1] + column - 1
         if not text.startswith(word.old, offset):
-            return [Replacement(node.start, node.end, text_scalars.replaced(text, node, whole))]
+            return [Replacement(node.start, node.end, text_scalars.replace_scalar(text, node, whole))]
         parts.append(Replacement(offset, offset + len(word.old), word.new))
     return parts
 
@@ -224,11 +224,11 @@ def _of_values(text: str, tree: TextTree, changes: Mapping[Path, Any]) -> list[R
         if target is not None and anchored.get(id(target)) == new:
             continue
         if text_structures.is_other(node, new):
-            replacements.append(text_structures.replaced(text, node, new))
+            replacements.append(text_structures.replace_node(text, node, new))
         elif isinstance(new, list):
             replacements += text_lists.replacements(text, node, new)
         else:
-            replacements.append(Replacement(node.start, node.end, text_scalars.replaced(text, node, new)))
+            replacements.append(Replacement(node.start, node.end, text_scalars.replace_scalar(text, node, new)))
     return replacements
 
 
@@ -273,15 +273,15 @@ def _of_additions(text: str, tree: TextTree, changes: Mapping[Path, Any]) -> Ite
         location = tree.find(path)
         if new is None or not location.rest:
             continue
-        node = _extended(tree, location)
+        node = _extend_mapping(tree, location)
         if any(isinstance(step, int) for step in location.rest):
             raise NotEditableError
         nodes[id(node)] = node
-        added[id(node)] = paths.replaced(added.get(id(node), {}), location.rest, new)
+        added[id(node)] = paths.replace_at(added.get(id(node), {}), location.rest, new)
     return [_addition(text, node, added[key]) for key, node in nodes.items()]
 
 
-def _extended(tree: TextTree, location: Location) -> TextNode:
+def _extend_mapping(tree: TextTree, location: Location) -> TextNode:
     """Returns the mapping that gets the missing field; a field without a value becomes one."""
     node = tree.anchors.get(location.node.text, location.node) if location.node.kind == "alias" else location.node
     is_null = node.kind == "scalar" and node.style == "" and scalars.resolve(node.text) is None

@@ -21,10 +21,10 @@ def replacements(text: str, node: TextNode, new: Sequence[str]) -> list[Replacem
     return [part for old, wanted in list_changes.differing_parts(texts, new) for part in _part(text, node, old, new[wanted])]
 
 
-def split(text: str, node: TextNode, number: int, new: Sequence[str]) -> Replacement:
+def split_item(text: str, node: TextNode, number: int, new: Sequence[str]) -> Replacement:
     """Returns the replacement of an item by several. The first one stays as it is written if it is the same. Raises NotEditableError."""
     item = node.items[number]
-    written = [text_scalars.written(value, is_json=text_scalars.is_json(text)) for value in new]
+    written = [text_scalars.write_scalar(value, is_json=text_scalars.is_json(text)) for value in new]
     if item.kind == "scalar" and item.text == new[0]:
         written[0] = text[item.start : item.end]
     if node.is_flow:
@@ -42,7 +42,9 @@ def _part(text: str, node: TextNode, part: slice, new: Sequence[str]) -> list[Re
     New items take the place of old ones, with their styles and comments, as long as there are both. The rest is inserted or removed.
     """
     old = node.items[part]
-    replaced = [Replacement(item.start, item.end, text_scalars.replaced(text, item, value)) for item, value in zip(old, new, strict=False)]
+    replaced = [
+        Replacement(item.start, item.end, text_scalars.replace_scalar(text, item, value)) for item, value in zip(old, new, strict=False)
+    ]
     at, removed, added = part.start + len(replaced), old[len(replaced) :], new[len(replaced) :]
     if any(item.anchor for item in removed):
         raise NotEditableError
@@ -56,7 +58,7 @@ def _in_flow(text: str, node: TextNode, at: int, removed: Sequence[TextNode], ad
     items = node.items
     between = _BETWEEN.fullmatch(text[items[0].end : items[1].start]) if len(items) > 1 else None
     comma = between.group() if between else ", "
-    written = [text_scalars.written(value, is_json=text_scalars.is_json(text)) for value in added]
+    written = [text_scalars.write_scalar(value, is_json=text_scalars.is_json(text)) for value in added]
     if at:
         before = items[at - 1].end
         return Replacement(before, removed[-1].end if removed else before, "".join(comma + value for value in written))
@@ -72,7 +74,7 @@ def _in_block(text: str, node: TextNode, at: int, removed: Sequence[TextNode], a
     if removed:
         return Replacement(begins[at], text_nodes.line_end(text, removed[-1].end, newline=True), "")
     newline = "\r\n" if "\r\n" in text else "\n"
-    lines = [f"{dashes[0].group() if dashes[0] else ''}{text_scalars.written(value, is_json=False)}" for value in added]
+    lines = [f"{dashes[0].group() if dashes[0] else ''}{text_scalars.write_scalar(value, is_json=False)}" for value in added]
     if not at:
         return Replacement(begins[0], begins[0], "".join(line + newline for line in lines))
     end = text_nodes.line_end(text, node.items[at - 1].end)

@@ -81,7 +81,7 @@ def _field(text: str, owner: TextNode, name: str, new: str) -> _Field:
     if len(numbers) != 1:
         raise NotEditableError
     key, value = owner.entries[numbers[0]]
-    written = text[key.start : key.end] if name == new else text_scalars.replaced(text, key, new)
+    written = text[key.start : key.end] if name == new else text_scalars.replace_scalar(text, key, new)
     last = max(key.end, value.end)
     if owner.is_flow:
         lines = (*(written + text[key.end : last]).splitlines(),)

@@ -83,17 +83,17 @@ class TextTree(NamedTuple):
 
     def find(self, path: Path) -> Location:
         """Returns the node at a path, through aliases and merge keys; or the deepest node on the way."""
-        node, aliases = self._resolved(self.root, ())
+        node, aliases = self._resolve_alias(self.root, ())
         for depth, step in enumerate(path):
             below, merged = self._below(node, step)
             if below is None:
                 return Location(node, path[depth:], aliases)
             if depth == len(path) - 1:
                 return Location(below, (), (*aliases, *merged))
-            node, aliases = self._resolved(below, (*aliases, *merged))
+            node, aliases = self._resolve_alias(below, (*aliases, *merged))
         return Location(node, (), aliases)
 
-    def _resolved(self, node: TextNode, aliases: tuple[TextNode, ...]) -> tuple[TextNode, tuple[TextNode, ...]]:
+    def _resolve_alias(self, node: TextNode, aliases: tuple[TextNode, ...]) -> tuple[TextNode, tuple[TextNode, ...]]:
         if node.kind == "alias" and node.text in self.anchors:
             return self.anchors[node.text], (*aliases, node)
         return node, aliases
@@ -104,14 +104,14 @@ class TextTree(NamedTuple):
         value = node.entry(step)
         if value is not None:
             return value, ()
-        for merged in self._merged(node):
-            target, aliases = self._resolved(merged, ())
+        for merged in self._merged_mappings(node):
+            target, aliases = self._resolve_alias(merged, ())
             below, more = self._below(target, step)
             if below is not None:
                 return below, (*aliases, *more)
         return None, ()
 
-    def _merged(self, node: TextNode) -> Iterator[TextNode]:
+    def _merged_mappings(self, node: TextNode) -> Iterator[TextNode]:
         """Yields the mappings behind the merge key of a mapping."""
         value = node.entry(_MERGE)
         if value is not None:

@@ -13,7 +13,7 @@ _PLAIN = re.compile(r"(?:--)?[A-Za-z0-9][A-Za-z0-9._/@+-]*(?::[A-Za-z0-9._/@+-]+
 """Texts that need no quotes in block and in flow style, if they are not numbers or words with a meaning."""
 
 
-def replaced(text: str, node: TextNode, new: Any) -> str:
+def replace_scalar(text: str, node: TextNode, new: Any) -> str:
     """Returns the text of a scalar with another value, in the style of the old one. Raises NotEditableError for another node."""
     if node.kind not in ("scalar", "alias"):
         raise NotEditableError
@@ -24,7 +24,7 @@ def replaced(text: str, node: TextNode, new: Any) -> str:
         return "'" + new.replace("'", "''") + "'"
     if node.style in ("|", ">"):
         return _block(text[node.start : node.end], new)
-    plain = new if node.style == "" and stays_plain(new) else written(new, is_json=node.style != "" or is_json(text))
+    plain = new if node.style == "" and stays_plain(new) else write_scalar(new, is_json=node.style != "" or is_json(text))
     return f"{blank}{plain}"
 
 
@@ -41,7 +41,7 @@ def is_json(text: str) -> bool:
     return text.lstrip().startswith(("{", "["))
 
 
-def written(new: str, *, is_json: bool) -> str:
+def write_scalar(new: str, *, is_json: bool) -> str:
     """Returns a new value: without quotes if YAML allows it, and in single quotes if it has double quotes, such as a JSON document."""
     if is_json:
         return escaping.json_text(new)

@@ -21,7 +21,7 @@ def is_other(node: TextNode, new: Any) -> bool:
     return isinstance(new, dict) or node.kind == "list"
 
 
-def replaced(text: str, node: TextNode, new: Any) -> Replacement:
+def replace_node(text: str, node: TextNode, new: Any) -> Replacement:
     """Returns the replacement of a node. Raises NotEditableError for a node with comments, which have no place in the new value."""
     is_block = node.kind != "scalar" and not node.is_flow
     end = text_nodes.line_end(text, node.end) if is_block else node.end

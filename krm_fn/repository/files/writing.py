@@ -217,7 +217,7 @@ def _json(text: str, resources: list[Resource]) -> str:
     return escaping.json_text(value, 2 if "\n" in text.strip() else None) + ends
 
 
-def joined(texts: Iterable[str]) -> str:
+def join_documents(texts: Iterable[str]) -> str:
     """Returns the texts of several files as one stream of documents."""
     parts: list[str] = []
     for text in filter(None, texts):

@@ -14,11 +14,11 @@ def text(choices: GraphChoices, layout: Layout) -> str:
     """Returns the page in Markdown."""
     lines = [
         f"* What: {_subject(choices)}",
-        f"* Render: {_listed(f'`{command}`' for command in layout.commands(choices))}",
+        f"* Render: {_list_parts(f'`{command}`' for command in layout.commands(choices))}",
         "* Check: `krm-fn check`",
         f"* Once for each cluster: {preparation(choices, layout)}",
-        f"* Apply: {_listed(layout.applications(choices))}",
-        f"* Status: {_listed(f'`krm-fn status --namespace {target.namespace}`' for target in choices.targets)}",
+        f"* Apply: {_list_parts(layout.applications(choices))}",
+        f"* Status: {_list_parts(f'`krm-fn status --namespace {target.namespace}`' for target in choices.targets)}",
     ]
     return "\n".join([f"# {choices.name}", "", *lines, "", " ".join(unknown(choices, layout)), ""])
 
@@ -26,14 +26,14 @@ def text(choices: GraphChoices, layout: Layout) -> str:
 def preparation(choices: GraphChoices, layout: Layout) -> str:
     """Returns the commands that a cluster needs before the first graph, in Markdown."""
     missing = [target.namespace for target in choices.targets if target.namespace != "default" and not layout.creates_namespace]
-    return _listed(
+    return _list_parts(
         [f"`krm-fn crds --served v1beta1 | {graph_layouts.APPLY} -`", *(f"`kubectl create namespace {name}`" for name in missing)]
     )
 
 
 def unknown(choices: GraphChoices, layout: Layout) -> list[str]:
     """Returns what the author must find out, as sentences."""
-    gpus = report.counted(choices.gpus * choices.nodes, "GPU")
+    gpus = report.pluralize(choices.gpus * choices.nodes, "GPU")
     token = (
         f"The Secret {choices.token_secret} must have the key HF_TOKEN."
         if choices.token_secret
@@ -47,15 +47,15 @@ def unknown(choices: GraphChoices, layout: Layout) -> list[str]:
     ]
 
 
-def _listed(parts: Iterable[str]) -> str:
+def _list_parts(parts: Iterable[str]) -> str:
     *most, last = parts
     return f"{', '.join(most)}, and {last}" if most else last
 
 
 def _subject(choices: GraphChoices) -> str:
-    gpus = report.counted(choices.gpus, "GPU")
+    gpus = report.pluralize(choices.gpus, "GPU")
     size = gpus if choices.nodes == 1 else f"{choices.nodes} nodes with {gpus}"
     kinds = ("prefill worker", "decode worker") if choices.disaggregated else ("worker",)
-    workers = " and ".join(report.counted(choices.replicas, kind) for kind in kinds)
+    workers = " and ".join(report.pluralize(choices.replicas, kind) for kind in kinds)
     each = " each" if choices.replicas > 1 or choices.disaggregated else ""
     return f"{choices.model} with {choices.engine} on Dynamo {choices.release}: a frontend, and {workers} of {size}{each}."

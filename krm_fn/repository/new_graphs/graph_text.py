@@ -31,7 +31,10 @@ def text(choices: GraphChoices, schema: str, *, namespaced: bool) -> str:
         lines = above(lines, "  components:", hint)
     if choices.nodes > 1:
         lines = above(
-            lines, "    multinode:", [f"Each worker has {choices.nodes} pods, with {report.counted(choices.gpus, 'GPU')} each."], every=True
+            lines,
+            "    multinode:",
+            [f"Each worker has {choices.nodes} pods, with {report.pluralize(choices.gpus, 'GPU')} each."],
+            every=True,
         )
     return f"# yaml-language-server: $schema={schema}\n{lines}"
 

@@ -121,7 +121,7 @@ def _check_graph(components: Iterable[Pods], ref: Ref, *, notes: bool) -> Iterat
         *shell_variables.check(mains),
     )
     for judged, finding in of_graph:
-        yield result(judged.container, ref, _weakened(judged, finding))
+        yield result(judged.container, ref, _weaken(judged, finding))
     for judged in mains:
         yield from worker_transfers.check_variable(judged, ref)
     yield from variable_rules.check(mains, ref)
@@ -167,7 +167,7 @@ def _of_command(judged: JudgedCommand, count: int) -> Iterator[ArgumentFinding]:
     injected = judged_commands.injected_flags(judged) if is_spread else None
     if injected:
         yield from argument_rules.check_injected(judged.parsed, injected.flags)
-    yield from (_weakened(judged, finding) for finding in size_rules.check(judged, injected))
+    yield from (_weaken(judged, finding) for finding in size_rules.check(judged, injected))
 
 
 def _position(word: Word) -> tuple[str, int, int]:
@@ -212,10 +212,10 @@ def _of_flags(judged: JudgedCommand) -> Iterator[ArgumentFinding]:
     elsewhere = [argument_rules.keys(parsed, table) for table, parsed in judged.others]
     for finding in argument_rules.check(judged.parsed, judged.table):
         if all(finding.key in keys for keys in elsewhere):
-            yield _weakened(judged, finding)
+            yield _weaken(judged, finding)
 
 
-def _weakened(judged: JudgedCommand, finding: ArgumentFinding) -> ArgumentFinding:
+def _weaken(judged: JudgedCommand, finding: ArgumentFinding) -> ArgumentFinding:
     """Returns a warning in place of an error if the table is not that of the image's release."""
     return finding if judged.table.is_exact or finding.severity != "error" else finding._replace(severity="warning")
 

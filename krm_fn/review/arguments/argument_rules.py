@@ -99,7 +99,7 @@ def _kind(problem: Problem) -> str:
 def _check_uses(parsed: ParsedCommand, table: FlagTable) -> Iterator[ArgumentFinding]:
     """Yields the findings about the flags that the parser knows."""
     yield from _check_repeated(parsed)
-    refused = connector_flags.refused(parsed, table)
+    refused = connector_flags.refused_use(parsed, table)
     if refused:
         yield ArgumentFinding(codes.REFUSED_CONNECTOR, "error", refused.use.word, refused.message)
     for use in parsed.uses:
@@ -321,11 +321,11 @@ def _outside(problem: Problem, table: FlagTable) -> tuple[str, str]:
     return codes.NUMBER_REFUSED_BY_ENGINE, f"{what}; write {right.fix(problem.word.text) or right.name}"
 
 
-def _required(problem: Problem, table: FlagTable) -> tuple[str, str]:
+def _report_required(problem: Problem, table: FlagTable) -> tuple[str, str]:
     return codes.MISSING_FLAG, f"{_program(table)} needs {_name(problem)}; add it"
 
 
-def _refused(problem: Problem, table: FlagTable) -> tuple[str, str]:
+def _report_refused(problem: Problem, table: FlagTable) -> tuple[str, str]:
     return (
         codes.FLAG_OF_OTHER_RELEASE,
         f"{_program(table)} refuses {_name(problem)}; {problem.flag.refused if problem.flag else 'remove it'}",
@@ -344,8 +344,8 @@ _MESSAGES: dict[ProblemKind, Callable[[Problem, FlagTable], tuple[str, ...]]] = 
     "torn": document_messages.torn,
     "field": document_messages.field,
     "ignored field": document_messages.field,
-    "required": _required,
-    "refused": _refused,
+    "required": _report_required,
+    "refused": _report_refused,
     "range": _outside,
     "advised range": _outside,
 }

@@ -265,7 +265,7 @@ class _StageParser:
             if isinstance(match, _Match):
                 position += self._use(match, word, position)
             elif match == "ambiguous":
-                names = tuple(option for option, _ in self._abbreviated(self._normal(word.text).partition("=")[0]))
+                names = tuple(option for option, _ in self._match_abbreviation(self._normal(word.text).partition("=")[0]))
                 self.problems.append(Problem("ambiguous", word, word.text.partition("=")[0], None, names))
                 position += self._count(position, 1)
             else:
@@ -315,7 +315,7 @@ class _StageParser:
         option, equals, value = text.partition("=")
         if equals and option in self.stage.flags:
             return _Match(self.stage.flags[option], option, self._behind(word, value))
-        known = self._abbreviated(text) if UNKNOWN not in option else []
+        known = self._match_abbreviation(text) if UNKNOWN not in option else []
         if len(known) > 1:
             return "ambiguous"
         if known:
@@ -336,7 +336,7 @@ class _StageParser:
         option, equals, value = text.partition("=")
         return f"--{option[2:].replace('_', '-')}{equals}{value}"
 
-    def _abbreviated(self, text: str) -> list[tuple[str, str | None]]:
+    def _match_abbreviation(self, text: str) -> list[tuple[str, str | None]]:
         """Returns the flags that a word can mean, with the value in the word."""
         option, equals, value = text.partition("=")
         explicit = value if equals else None

@@ -83,7 +83,7 @@ class FieldType(NamedTuple):
 
     def _is_choice(self, value: Any) -> bool:
         if isinstance(value, str) and self.is_folded:
-            return _folded(value) in map(_folded, self.choices)
+            return _fold_name(value) in map(_fold_name, self.choices)
         return value in self.choices
 
     def texts(self) -> tuple[str, ...]:
@@ -158,5 +158,5 @@ def _number(value: Any) -> float | None:
     return value_types.number(text) if _NUMBER.fullmatch(text) else None
 
 
-def _folded(text: Any) -> str:
+def _fold_name(text: Any) -> str:
     return f"{text}".lower().replace("-", "_")

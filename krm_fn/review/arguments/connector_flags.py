@@ -88,7 +88,7 @@ def _text(settings: object) -> str:
     return json.dumps(settings, separators=(",", ":"))
 
 
-def refused(parsed: ParsedCommand, table: FlagTable) -> RefusedUse | None:
+def refused_use(parsed: ParsedCommand, table: FlagTable) -> RefusedUse | None:
     """Returns the use of one of the two flags that ends the program at its start; None without one."""
     use = parsed.last(table, CONNECTOR)
     if use is not None and refuses_connectors(table):

@@ -36,7 +36,7 @@ def wrong_json(problem: Problem, table: FlagTable) -> tuple[str, ...]:
 def torn(problem: Problem, table: FlagTable) -> tuple[str, str]:
     """Returns the code and the message of a document whose quotes the shell removes."""
     text = problem.word.text
-    quoted = f'"{_escaped(text)}"' if _EXPANDED.search(text) or "'" in text else f"'{text}'"
+    quoted = f'"{_escape(text)}"' if _EXPANDED.search(text) or "'" in text else f"'{text}'"
     is_shown = len(text) <= _LONGEST_DOCUMENT and not _is_secret(text) and "\n" not in text
     fix = f"write {problem.option} {quoted}" if is_shown else f"write it in single quotes behind {problem.option}"
     flag = f"{message_parts.flag(problem)} of {message_parts.program(table)}"
@@ -56,7 +56,7 @@ def field(problem: Problem, table: FlagTable) -> tuple[str, str]:
     if mistake.kind == "needs":
         others = " and ".join(mistake.detail)
         return codes.MISSING_JSON_FIELD, f"{mistake.field} in {document} needs the field {others}; add {others}"
-    value = secret_values.HIDDEN if secret_values.is_secret_name(mistake.path[-1]) else message_parts.shortened(mistake.value)
+    value = secret_values.HIDDEN if secret_values.is_secret_name(mistake.path[-1]) else message_parts.shorten_line(mistake.value)
     if mistake.kind == "type":
         return (
             codes.FLAG_VALUE_OF_WRONG_TYPE,
@@ -73,7 +73,7 @@ def _unknown(mistake: FieldProblem, document: str) -> tuple[str, str]:
     nearest = _meant(name.replace("-", "_"), mistake.detail)
     where = f"{'.'.join(parents)} in {document}" if parents else document
     fix = f"write {nearest}" if nearest else "remove it"
-    shown = message_parts.shortened(name)
+    shown = message_parts.shorten_line(name)
     if mistake.kind == "ignored":
         return codes.JSON_FIELD_WITHOUT_EFFECT, f"`{shown}` is not a field of {where}, and has no effect; {fix}"
     return codes.UNKNOWN_JSON_FIELD, f"`{shown}` is not a field of {where}; {fix}"
@@ -85,7 +85,7 @@ def _meant(text: str, names: Sequence[str]) -> str:
     return spelling.nearest(text, names) or (whole[0] if len(whole) == 1 else "")
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     return re.sub(r'(["\\`])', r"\\\1", text)
 
 

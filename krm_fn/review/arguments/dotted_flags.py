@@ -35,11 +35,11 @@ def as_json(words: Sequence[Word]) -> list[Word]:
         name = f"{name[:2]}{name[2:].replace('_', '-')}"
         first, document = documents.get(name, (word, {}))
         is_known = document is not None and UNKNOWN not in option + value
-        documents[name] = first, _merged(document or {}, keys, value) if is_known else None
+        documents[name] = first, _merge_value(document or {}, keys, value) if is_known else None
     return [*others, *(part for name, (word, document) in documents.items() for part in _flag(name, word, document))]
 
 
-def _merged(document: dict[str, Any], keys: list[str], text: str) -> dict[str, Any]:
+def _merge_value(document: dict[str, Any], keys: list[str], text: str) -> dict[str, Any]:
     """Adds a value to a document, below its keys. A `+` behind the last key makes a list of the value."""
     *parents, last = keys
     inner = document

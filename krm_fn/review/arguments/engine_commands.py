@@ -94,7 +94,7 @@ def read(container: Mapping[str, Any]) -> ReadCommands:
         for index, item in enumerate(listed if isinstance(listed, list) else ()):
             if not isinstance(item, str):
                 return ReadCommands([], [])
-            words.append(Word(reader.replaced(item), field, index))
+            words.append(Word(reader.replace_references(item), field, index))
     raw = [container[word.field][word.item] for word in words]
     if not words:
         return ReadCommands([], [], reason="it starts the program of its image")
@@ -147,7 +147,7 @@ class _CommandReader:
                     if match[1] is not None and match[1] not in self.variables:
                         self.references.append(Reference(word._replace(offset=match.start()), match[1], False))
 
-    def replaced(self, text: str) -> str:
+    def replace_references(self, text: str) -> str:
         """Returns the word of a command that runs without a shell: Kubernetes replaces `$(NAME)`, and `$$` is a dollar sign."""
         if "$" not in text:
             return text
@@ -203,7 +203,7 @@ class _CommandReader:
     def line(self, text: str, word: Word, depth: int) -> None:
         """Reads a line for a shell. `word` is the item that has it, and its offset is that of the line."""
         try:
-            line = shell_words.split(text, self.variables)
+            line = shell_words.split_line(text, self.variables)
         except UnclosedError as problem:
             at = word._replace(offset=word.offset + problem.start)
             if problem.quote == "(" and depth == 0:

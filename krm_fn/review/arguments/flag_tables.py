@@ -144,7 +144,7 @@ def program_of(module: str) -> str | None:
 
 
 @cache
-def published() -> tuple[Version, ...]:
+def published_releases() -> tuple[Version, ...]:
     """Returns the releases of Dynamo of which a table has the flags, the older ones first. Every release has a frontend."""
     return tuple(sorted({number(release) for release in content(_FRONTEND)["releases"] if not is_nightly(release)}))
 

@@ -48,7 +48,7 @@ def _mistake(text: str, problem: json.JSONDecodeError) -> JsonMistake:
     if kind.startswith("Extra data"):
         if _is_json("{" + text):
             return JsonMistake("a `{` is missing at its beginning", "write it there")
-        return JsonMistake(f"{_shown(rest)} stands behind its end", "remove it")
+        return JsonMistake(f"{_show_text(rest)} stands behind its end", "remove it")
     if not rest:
         missing = _missing(text[: problem.pos])
         return JsonMistake(f"a `{missing}` is missing at its end", "write it there") if missing else JsonMistake("it ends too early")
@@ -63,19 +63,19 @@ def _mistake(text: str, problem: json.JSONDecodeError) -> JsonMistake:
         return mended
     what = {"Expecting ',' delimiter": "a comma or a bracket is missing", "Expecting ':' delimiter": "a colon is missing"}.get(kind)
     if what:
-        return JsonMistake(f"before {_shown(rest)}, {what}")
+        return JsonMistake(f"before {_show_text(rest)}, {what}")
     if kind.startswith(("Expecting property name", "Expecting value", "Illegal trailing comma")):
         noun = "a value" if kind.startswith("Expecting value") else "a name"
-        return JsonMistake(f"at {_shown(rest)}, {noun} has {'single' if rest[0] == chr(39) else 'no double'} quotes")
-    return JsonMistake(f"at {_shown(rest)}: {kind}")
+        return JsonMistake(f"at {_show_text(rest)}, {noun} has {'single' if rest[0] == chr(39) else 'no double'} quotes")
+    return JsonMistake(f"at {_show_text(rest)}: {kind}")
 
 
 def _without_end(text: str, start: int) -> JsonMistake:
     """Returns the mistake of a text without a double quote at its end, which is before the brackets at the end of the document."""
     end = len(text.rstrip("}] \n\t"))
-    problem = f"the text {_shown(text[start:end])} has no double quote at its end"
+    problem = f"the text {_show_text(text[start:end])} has no double quote at its end"
     if end < len(text.rstrip()) and _is_json(f'{text[:end]}"{text[end:]}'):
-        return JsonMistake(problem, f"write it before {_shown(text[end:].strip())}")
+        return JsonMistake(problem, f"write it before {_show_text(text[end:].strip())}")
     return JsonMistake(problem, "write it there")
 
 
@@ -83,13 +83,13 @@ def _one_character(text: str, start: int) -> JsonMistake | None:
     """Returns the mistake of a document in which one character is missing or wrong at a position; None for another one."""
     head, rest = text[:start], text[start:]
     if rest.startswith("=") and _is_json(f"{head}:{rest[1:]}"):
-        return JsonMistake(f"`=` stands before {_shown(rest[1:].strip())}", "write : in its place")
+        return JsonMistake(f"`=` stands before {_show_text(rest[1:].strip())}", "write : in its place")
     comma = len(head[:-1].rstrip()) - 1
     if head.endswith('"') and head[comma : comma + 1] == "," and _is_json(f'{text[:comma]}"{text[comma:]}'):
-        return JsonMistake(f"the text before {_shown(text[comma:].strip())} has no double quote at its end", "write it there")
+        return JsonMistake(f"the text before {_show_text(text[comma:].strip())} has no double quote at its end", "write it there")
     for character, name in _MISSING.items():
         if _is_json(f"{head}{character}{rest}"):
-            return JsonMistake(f"before {_shown(rest.strip())}, {name} is missing", "write it there")
+            return JsonMistake(f"before {_show_text(rest.strip())}, {name} is missing", "write it there")
     return None
 
 
@@ -119,6 +119,6 @@ def _missing(text: str) -> str:
     return "" if is_quoted else "".join(reversed(opened))
 
 
-def _shown(text: str) -> str:
+def _show_text(text: str) -> str:
     text = text.replace("\n", " ")
     return f"`{text if len(text) <= _SHOWN else text[:_SHOWN] + '…'}`"

@@ -56,7 +56,7 @@ class AuthorContainer(NamedTuple):
         """False for a part of a container, which a patch changes: it has no image."""
         return bool(self.fields.get("image"))
 
-    def rendered(self) -> Iterator[Mapping[str, Any]]:
+    def rendered_containers(self) -> Iterator[Mapping[str, Any]]:
         """Yields the container as it is in the pods of all roles of its component."""
         for pod in self.pods.roles:
             if self.is_main:
@@ -69,7 +69,7 @@ class AuthorContainer(NamedTuple):
     def in_all_forms(self) -> Iterator[Mapping[str, Any]]:
         """Yields the container with the defaults of its component type, and then as it is in the pods of all roles."""
         yield self.fields
-        yield from self.rendered()
+        yield from self.rendered_containers()
 
 
 class JudgedCommand(NamedTuple):
@@ -134,7 +134,7 @@ def containers(pods: Pods) -> Iterator[AuthorContainer]:
         for number, container in enumerate(plan.pod.spec.get("containers") or ()):
             is_frontend = container.get("name") and container.get("name") == plan.features.frontend_sidecar
             sidecar = _container(pods, plan, container, partial(plan.at, "sidecars", number), is_main=False)
-            yield sidecar._replace(fields=next(sidecar.rendered(), container)) if is_frontend else sidecar
+            yield sidecar._replace(fields=next(sidecar.rendered_containers(), container)) if is_frontend else sidecar
         for number, container in enumerate(plan.pod.spec.get("initContainers") or ()):
             yield _container(pods, plan, container, partial(plan.at, "pod", "initContainers", number), is_main=False)
 
@@ -177,7 +177,7 @@ def of_container(container: AuthorContainer) -> ReadContainer:
     problems = [problem for problem in read.problems if not problem.is_mistake]
     problems += [_with_default(problem, container) for problem in read.problems if problem.is_mistake and _is_real(problem, container)]
     for command in read.commands:
-        if one := _judged(container, command):
+        if one := _judge_command(container, command):
             judged.append(one)
         else:
             problems.append(LaunchProblem(command.start, "no table of flags is near the version of its image"))
@@ -196,7 +196,7 @@ def _is_real(problem: LaunchProblem, container: AuthorContainer) -> bool:
         return False
     if not container.is_main or container.plan.placement.nodes == 1:
         return True
-    return any(problem.code == other.code for main in container.rendered() for other in engine_commands.read(main).problems)
+    return any(problem.code == other.code for main in container.rendered_containers() for other in engine_commands.read(main).problems)
 
 
 def _with_default(problem: LaunchProblem, container: AuthorContainer) -> LaunchProblem:
@@ -215,21 +215,21 @@ def _with_default(problem: LaunchProblem, container: AuthorContainer) -> LaunchP
     return problem._replace(reason=reason)
 
 
-def _judged(container: AuthorContainer, command: EngineCommand) -> JudgedCommand | None:
+def _judge_command(container: AuthorContainer, command: EngineCommand) -> JudgedCommand | None:
     """Parses a command line with the table of its image. None if no table is near enough."""
     if container.version is None and _is_of_engine(container.fields.get("image") or ""):
         return None
     if container.version is None:
-        every = [(table, _parsed(command, table)) for table in flag_tables.of_each_minor(command.program)]
+        every = [(table, _parse_command(command, table)) for table in flag_tables.of_each_minor(command.program)]
         return JudgedCommand(container, command, *every[-1], is_known=False, others=tuple(every[:-1])) if every else None
     table = flag_tables.of_version(command.program, container.version)
     if table is None:
         return None
     table = table._replace(is_exact=table.is_exact and container.is_exact)
-    return JudgedCommand(container, command, table, _parsed(command, table))
+    return JudgedCommand(container, command, table, _parse_command(command, table))
 
 
-def _parsed(command: EngineCommand, table: FlagTable) -> ParsedCommand:
+def _parse_command(command: EngineCommand, table: FlagTable) -> ParsedCommand:
     return command_line_parser.parse(command.words, table, command.start)
 
 
@@ -245,7 +245,7 @@ def injected_flags(judged: JudgedCommand) -> InjectedFlags:
     author = _count_flags(judged.parsed)
     flags: dict[str, str] = {}
     changes = not judged.container.pods.roles
-    for main in judged.container.rendered():
+    for main in judged.container.rendered_containers():
         rendered = [command for command in engine_commands.read(main).commands if command.program == judged.command.program]
         changes = changes or [_list_words(command) for command in rendered] != [_list_words(judged.command)]
         for command in rendered:

@@ -19,7 +19,7 @@ def value(word: Word, option: str = "") -> str:
     """Returns a value for a message: hidden if it or its flag looks secret, and shortened."""
     if secret_values.is_secret_name(option) or is_secret(word.text):
         return secret_values.HIDDEN
-    return shortened(word.text)
+    return shorten_line(word.text)
 
 
 def is_secret(text: str) -> bool:
@@ -27,7 +27,7 @@ def is_secret(text: str) -> bool:
     return bool(_SECRET.search(text))
 
 
-def shortened(text: str) -> str:
+def shorten_line(text: str) -> str:
     """Returns a text in one line, and not longer than messages show."""
     text = text.replace("\n", " ")
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"

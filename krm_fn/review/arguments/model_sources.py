@@ -63,7 +63,7 @@ def check_folders(commands: Iterable[JudgedCommand]) -> Iterator[WorkerFinding]:
         folder = normpath(use.text) if use and use.text and use.text.startswith("/") else ""
         if use is None or not folder or _is_in(folder, _OF_IMAGE):
             continue
-        folders = _mounted(judged)
+        folders = _mounted_folders(judged)
         if folders and _is_in(folder, folders):
             continue
         served, near = judged.text("--served-model-name") or "", _near(folder, folders)
@@ -85,7 +85,7 @@ def check_caches(commands: Iterable[JudgedCommand], ref: Ref) -> Iterator[Result
         model = judged.text(*_flags(judged)) or ""
         if not _is_published(judged) or not _HUB_NAME.fullmatch(model) or _from_map(judged):
             continue
-        for result in _check_cache(judged, _mounted(judged), ref):
+        for result in _check_cache(judged, _mounted_folders(judged), ref):
             if result.path not in reported:
                 reported.add(result.path)
                 yield result
@@ -127,7 +127,7 @@ def _is_published(judged: JudgedCommand) -> bool:
     return bool(judged_commands.engine_of_image(judged.container))
 
 
-def _mounted(judged: JudgedCommand) -> list[str]:
+def _mounted_folders(judged: JudgedCommand) -> list[str]:
     """Returns the folders of the volumes of a main container, also of those that a render adds."""
     mounts = (mount for main in judged.container.in_all_forms() for mount in objects(main.get("volumeMounts")))
     folders = dict.fromkeys(normpath(text(mount.get("mountPath"))) for mount in mounts if mount.get("mountPath"))

@@ -28,7 +28,7 @@ def check(commands: Sequence[JudgedCommand], components: Sequence[ComponentPlan]
     workers = [judged for judged in commands if judged.engine]
     if not workers or not all(judged.parsed.is_complete for judged in workers):
         return
-    sizes = [{judged.text(*_known(judged, _BLOCK_FLAGS))} for judged in workers]
+    sizes = [{judged.text(*_known_options(judged, _BLOCK_FLAGS))} for judged in workers]
     models = [_models(judged) for judged in workers]
     for plan in components:
         values: Mapping[str, Any] = {entry.get("name", ""): entry.get("value") for entry in (*plan.pod.envs, *_variables(plan))}
@@ -58,11 +58,11 @@ def _variables(plan: ComponentPlan) -> Sequence[Mapping[str, Any]]:
     return plan.pod.container.get("env") or ()
 
 
-def _known(judged: JudgedCommand, options: Sequence[str]) -> tuple[str, ...]:
+def _known_options(judged: JudgedCommand, options: Sequence[str]) -> tuple[str, ...]:
     return tuple(option for option in options if option in judged.table.flags)
 
 
 def _models(judged: JudgedCommand) -> set[str | None]:
     """Returns the names of the model of a worker, as it loads it and as it serves it."""
-    texts = [judged.text(option) for option in _known(judged, _MODEL_FLAGS)]
+    texts = [judged.text(option) for option in _known_options(judged, _MODEL_FLAGS)]
     return {name for written in texts if written for name in written.replace(",", " ").split()}

@@ -40,7 +40,7 @@ class _Server(NamedTuple):
 def check(commands: Iterable[JudgedCommand]) -> Iterator[WorkerFinding]:
     """Yields a finding for each flag of a main container whose port another server has."""
     for judged in commands:
-        main = next(judged.container.rendered(), judged.container.fields)
+        main = next(judged.container.rendered_containers(), judged.container.fields)
         servers = [*_of_variables(judged, main), *_of_flags(judged)]
         known: dict[int, _Server] = {}
         for server in servers:

@@ -88,10 +88,10 @@ def _claims(container: AuthorContainer, read: ReadContainer, given: _Input) -> I
         return
     claims = [claim for claim in objects(container.plan.pod.spec.get("resourceClaims")) if name_of(claim) in wanted]
     counts = [_gpus(given.get(name_fields.RESOURCE_CLAIM_TEMPLATE, text(claim.get("resourceClaimTemplateName")))) for claim in claims]
-    need = size_rules.need(read.commands[0])
+    need = size_rules.gpu_need(read.commands[0])
     gpus = sum(count or 0 for count in counts)
     if need and None not in counts and len(counts) == len(wanted) and 0 < gpus < need.gpus:
-        engine, pod = report.counted(need.gpus, "GPU"), report.counted(gpus, "GPU")
+        engine, pod = report.pluralize(need.gpus, "GPU"), report.pluralize(gpus, "GPU")
         message = f"the engine needs {engine}, and the ResourceClaims of its container have {pod}"
         yield ArgumentFinding(
             codes.CLAIMS_WITH_TOO_FEW_GPUS,

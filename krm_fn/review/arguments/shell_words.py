@@ -107,12 +107,12 @@ class UnclosedError(ValueError):
         self.start = start
 
 
-def split(line: str, variables: Mapping[str, str]) -> ShellLine:
+def split_line(line: str, variables: Mapping[str, str]) -> ShellLine:
     """Splits a line. `variables` are those with known values.
 
     Raises UnclosedError for a quote without an end, and for `(` in a command of Python.
 
-    >>> [[word.text for word in command] for command in split("cd /w && exec a '--b c' $D > log # e", {"D": "x y"}).commands]
+    >>> [[word.text for word in command] for command in split_line("cd /w && exec a '--b c' $D > log # e", {"D": "x y"}).commands]
     [['cd', '/w'], ['exec', 'a', '--b c', 'x', 'y']]
     """
     return _Splitter(line, variables).split()
@@ -207,23 +207,23 @@ class _Splitter:
             elif character == "'":
                 word.add_quoted(self._until("'"))
             elif character == '"':
-                self._quoted(word)
+                self._read_quoted(word)
             elif character == "\\":
                 escaped = self.line[self.position + 1 : self.position + 2]
                 if escaped != "\n":  # a line that goes on
                     word.add_quoted(escaped or character)
                 self.position += 2
             elif character in "$`":
-                self._expanded(word, in_quotes=False)
+                self._read_expansion(word, in_quotes=False)
             elif self.line.startswith(("<(", ">("), self.position):
                 self.position += 1
-                self._balanced()
+                self._skip_balanced()
                 word.add_quoted(UNKNOWN)
             else:
                 break
         if self.position == start:  # an operator that is none here
             self.position += 1
-        words = [*word.ended()]
+        words = [*word.end_words()]
         source = self.line[start : self.position] if len(words) == 1 else ""
         return [ShellWord(text, start, self.position, is_single, source) for text, is_single in words]
 
@@ -234,13 +234,13 @@ class _Splitter:
             raise UnclosedError(quote, self.position)
         text = self.line[self.position + 1 : end]
         self.position = end + 1
-        return text if "$(" not in text else self._replaced(text)
+        return text if "$(" not in text else self._replace_references(text)
 
-    def _replaced(self, text: str) -> str:
+    def _replace_references(self, text: str) -> str:
         """Replaces the references of Kubernetes, which does not know the quotes of a shell."""
         return _KUBERNETES.sub(lambda match: self.of_kubernetes.get(match[1], UNKNOWN), text)
 
-    def _quoted(self, word: _GrowingWord) -> None:
+    def _read_quoted(self, word: _GrowingWord) -> None:
         """Reads a text in double quotes."""
         start = self.position
         self.position += 1
@@ -258,10 +258,10 @@ class _Splitter:
                 word.add_quoted("" if escaped == "\n" else escaped if escaped in '"\\$`' else f"\\{escaped}")
                 self.position += 2
             else:
-                self._expanded(word, in_quotes=True)
+                self._read_expansion(word, in_quotes=True)
         raise UnclosedError('"', start)
 
-    def _expanded(self, word: _GrowingWord, *, in_quotes: bool) -> None:
+    def _read_expansion(self, word: _GrowingWord, *, in_quotes: bool) -> None:
         """Reads a variable, a substitution, or a single `$`."""
         if self.line.startswith("$$", self.position):  # Kubernetes writes `$` for it
             self.position += 1
@@ -280,7 +280,7 @@ class _Splitter:
             word.add_variable(None, in_quotes=in_quotes and special[0] != "$@")
         elif self.line.startswith(("$(", "${"), self.position):
             self.position += 1
-            self._balanced()
+            self._skip_balanced()
             word.add_variable(None, in_quotes=in_quotes)
         elif self.line[self.position] == "`":
             end = self.line.find("`", self.position + 1)
@@ -292,7 +292,7 @@ class _Splitter:
             word.add_quoted("$")
             self.position += 1
 
-    def _balanced(self) -> None:
+    def _skip_balanced(self) -> None:
         """Skips a text in parentheses or braces, with those in it. Quotes in it may hold others."""
         start = self.position
         opening = self.line[start]
@@ -365,7 +365,7 @@ class _GrowingWord:
         within = "".join(self.plain).partition("{")[2].rpartition("}")[0]
         return "," in within or ".." in within
 
-    def ended(self) -> Iterator[tuple[str, bool]]:
+    def end_words(self) -> Iterator[tuple[str, bool]]:
         """Yields the words with true for each that is a single one."""
         self._end()
         yield from self.whole

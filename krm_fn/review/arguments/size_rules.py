@@ -39,7 +39,7 @@ class GpuNeed(NamedTuple):
     within: str = ""
 
 
-def need(judged: JudgedCommand) -> GpuNeed | None:
+def gpu_need(judged: JudgedCommand) -> GpuNeed | None:
     """Returns the GPUs that an engine needs; None if the command line does not say it, or has a mistake that another rule reports."""
     sizes = judged.engine.parallel_flags if judged.engine else None
     if sizes is None or not judged.parsed.is_complete or judged.plan.type.is_frontend:
@@ -62,11 +62,11 @@ def check(judged: JudgedCommand, injected: InjectedFlags | None) -> Iterator[Arg
     yield from _check_divisors(judged)
     sizes, plan = judged.engine.parallel_flags if judged.engine else None, judged.plan
     gpus, nodes = plan.pod.gpus.number, plan.placement.nodes
-    known = need(judged) if sizes and gpus >= 0 and not _is_elsewhere(judged, sizes) else None
+    known = gpu_need(judged) if sizes and gpus >= 0 and not _is_elsewhere(judged, sizes) else None
     if known is None:
         return
     needed, word = known.gpus, known.word
-    gpus_of_engine = report.counted(needed, "GPU")
+    gpus_of_engine = report.pluralize(needed, "GPU")
     if not gpus:
         is_published = _is_published(judged)
         if not _may_run_without_gpus(judged) and (needed > 1 or is_published):
@@ -175,4 +175,4 @@ def _word(judged: JudgedCommand, sizes: ParallelFlags, document: Mapping[str, An
 
 
 def _of_pods(nodes: int, gpus: int) -> str:
-    return f"the pod has {report.counted(gpus, 'GPU')}" if nodes == 1 else f"its {nodes} nodes have {report.counted(gpus, 'GPU')} each"
+    return f"the pod has {report.pluralize(gpus, 'GPU')}" if nodes == 1 else f"its {nodes} nodes have {report.pluralize(gpus, 'GPU')} each"

@@ -217,10 +217,10 @@ def module(words: Sequence[Word], position: int) -> tuple[Module | None, Mistake
         if UNKNOWN in text or text == "-" or text.startswith("-c"):
             return None, None
         if text == "-m":
-            return _named(words[position + 1 : position + 2], position + 2, word)
+            return _named_module(words[position + 1 : position + 2], position + 2, word)
         if text.startswith("-m"):
             attached = word._replace(text=text[2:], offset=word.offset + 2)
-            return _named([attached], position + 1, word)
+            return _named_module([attached], position + 1, word)
         if not text.startswith("-"):
             return None, _check_file(word)
         if not (_SWITCHES.fullmatch(text) or _WITH_VALUE.match(text) or text in _LONG):
@@ -229,7 +229,7 @@ def module(words: Sequence[Word], position: int) -> tuple[Module | None, Mistake
     return None, None
 
 
-def _named(words: Sequence[Word], behind: int, option: Word) -> tuple[Module | None, Mistake | None]:
+def _named_module(words: Sequence[Word], behind: int, option: Word) -> tuple[Module | None, Mistake | None]:
     if not words:
         return None, Mistake(codes.PYTHON_WITHOUT_MODULE, option, "-m needs the name of a module; write it behind -m")
     if re.search(r"\s", words[0].text):

@@ -92,7 +92,7 @@ def _check_sizes(judged: JudgedCommand, value: Mapping[str, Any], config_map: Re
     if needed > nodes * gpus:
         largest = max(written, key=lambda name: written[name])
         has = f"the pod of {plan.identity.service} has" if nodes == 1 else f"the {nodes} nodes of {plan.identity.service} have"
-        message = f"{key} needs {report.counted(needed, 'GPU')}, and {has} {nodes * gpus}"
+        message = f"{key} needs {report.pluralize(needed, 'GPU')}, and {has} {nodes * gpus}"
         fit = nodes * gpus * written[largest] // needed
         fix = f"write {largest}: {fit}" if fit * needed == nodes * gpus * written[largest] and fit else "lower the sizes"
         within = block_style.position(mapping(config_map, "data")[key], largest)

@@ -68,7 +68,7 @@ class ValueRange(NamedTuple):
         if self.least is None:
             return f"a number {upper}"
         if self.most is not None:
-            return f"a number from {self.least:g} to {_shown(self.most)}"
+            return f"a number from {self.least:g} to {_show_number(self.most)}"
         return f"a number from {self.least:g} on{f' and {upper}' if upper else ''}"
 
     @property
@@ -100,7 +100,7 @@ class ValueRange(NamedTuple):
         elif value > 0:
             meant = [value / 10] if value % 10 == 0 else []
         right = next((number for number in meant if self._has(number)), None)
-        return "" if right is None else _shown(right)
+        return "" if right is None else _show_number(right)
 
 
 def parse(bounds: Mapping[str, Any]) -> ValueRange:
@@ -108,10 +108,10 @@ def parse(bounds: Mapping[str, Any]) -> ValueRange:
     return ValueRange(**bounds)
 
 
-def _shown(number: float) -> str:
+def _show_number(number: float) -> str:
     """A number without needless digits.
 
-    >>> _shown(65535), _shown(0.30), _shown(5.0)
+    >>> _show_number(65535), _show_number(0.30), _show_number(5.0)
     ('65535', '0.3', '5')
     """
     return f"{number:.10g}"

@@ -45,7 +45,7 @@ def check(commands: Iterable[JudgedCommand], ref: Ref) -> Iterator[Result]:
 def _check_names(judged: JudgedCommand, ref: Ref) -> Iterator[Result]:
     """Reports names that differ in a letter or an underscore from that of a variable. A name in the command is the author's own."""
     words = [*(judged.container.fields.get("command") or ()), *(judged.container.fields.get("args") or ())]
-    names = {name for entry in _variables(judged) if (name := f"{entry.get('name')}").startswith(_PREFIX)} - known().keys()
+    names = {name for entry in _variables(judged) if (name := f"{entry.get('name')}").startswith(_PREFIX)} - known_variables().keys()
     for name in islice(sorted(names), _MOST):
         near = _nearest(name)
         if near and not any(name in word for word in words):
@@ -71,7 +71,7 @@ def _check_hub(judged: JudgedCommand, ref: Ref) -> Iterator[Result]:
 
 
 @cache
-def known() -> dict[str, None]:
+def known_variables() -> dict[str, None]:
     """Returns the names of the variables of Dynamo 0.9.0 to 1.6.1, as the modules of its packages and the operator write them."""
     return dict.fromkeys(registry.data("review/arguments/variables.txt").decode().split())
 
@@ -79,7 +79,7 @@ def known() -> dict[str, None]:
 @cache
 def _nearest(name: str) -> str:
     """Returns the only variable that a name is a slip for; empty without one."""
-    near = [other for other in known() if abs(len(other) - len(name)) <= 1 and spelling.is_slip(name, other.lower(), "_")]
+    near = [other for other in known_variables() if abs(len(other) - len(name)) <= 1 and spelling.is_slip(name, other.lower(), "_")]
     return near[0] if len(near) == 1 else ""
 
 

@@ -92,7 +92,7 @@ def _rendered_words(judged: JudgedCommand) -> set[str] | None:
     """
     if not judged.container.is_main or judged.plan.placement.nodes == 1:
         return None
-    commands = [command for main in judged.container.rendered() for command in engine_commands.read(main).commands]
+    commands = [command for main in judged.container.rendered_containers() for command in engine_commands.read(main).commands]
     return {word.text for command in commands if command.is_in_shell == judged.command.is_in_shell for word in command.words}
 
 

@@ -51,7 +51,7 @@ def check(commands: Sequence[JudgedCommand], components: Sequence[ComponentPlan]
     modes = [mode(judged) for judged in workers]
     yield from _check_two_modes(workers)
     for judged, of_worker in zip(workers, modes, strict=True):
-        if of_worker == _AGGREGATED and (typed := _typed(judged, modes)):
+        if of_worker == _AGGREGATED and (typed := _mode_of_type(judged, modes)):
             yield WorkerFinding(judged, _without_mode(judged, typed))
     if len(set(modes)) == 1 and modes[0] in _NEEDED and _is_whole(workers, components):
         missing, effect = _NEEDED[modes[0]]
@@ -73,7 +73,7 @@ def _check_two_modes(workers: Sequence[JudgedCommand]) -> Iterator[WorkerFinding
 
 def mode(judged: JudgedCommand) -> str:
     """Returns the mode of a worker: `prefill`, `decode`, `encode` or `agg`; empty for another role, and if it is not known."""
-    written = _written(judged.command.words)
+    written = _written_options(judged.command.words)
     if any(option.startswith(_OTHER_ROLES) for option in written):
         return ""
     return flagged_mode(judged.command.words, judged.parsed, judged.table, judged.container.fields)
@@ -81,7 +81,7 @@ def mode(judged: JudgedCommand) -> str:
 
 def flagged_mode(words: Sequence[Word], parsed: ParsedCommand, table: FlagTable, container: Mapping[str, Any]) -> str:
     """Returns the mode that the flags of a command line give a worker, also to one with another role; empty if it is not known."""
-    written = _written(words)
+    written = _written_options(words)
     if not parsed.is_complete or _is_elsewhere(parsed, table, container) or written.issuperset(_OLDER):
         return ""
     for option, older in _OLDER.items():
@@ -93,7 +93,7 @@ def flagged_mode(words: Sequence[Word], parsed: ParsedCommand, table: FlagTable,
     return "" if use.text is None else use.text if use.text in _MODES else _AGGREGATED
 
 
-def _written(words: Sequence[Word]) -> set[str]:
+def _written_options(words: Sequence[Word]) -> set[str]:
     """Returns the options of a command line as its author wrote them, with hyphens."""
     return {word.text.partition("=")[0].replace("_", "-") for word in words}
 
@@ -131,7 +131,7 @@ def _with_type(plan: ComponentPlan, mode: str) -> str:
     return f" and write {plan.word('componentType')}: worker" if plan.identity.type == mode else ""
 
 
-def _typed(judged: JudgedCommand, modes: Sequence[str]) -> str:
+def _mode_of_type(judged: JudgedCommand, modes: Sequence[str]) -> str:
     """Returns the mode that the type of a worker without one names; empty if its program serves whole requests on purpose.
 
     A worker of vLLM decodes without a mode, too. `modes` are those of all workers of the graph.

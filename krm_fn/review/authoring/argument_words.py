@@ -102,7 +102,7 @@ def _table(cursor: Cursor) -> FlagTable | None:
     known = version.of_image(image) if dynamo_images.tag_of(image) != "other" else None
     try:
         exact = flag_tables.of_version(program, known) if known else None
-        return exact or flag_tables.of_version(program, flag_tables.published()[-1])
+        return exact or flag_tables.of_version(program, flag_tables.published_releases()[-1])
     except OSError:
         return None
 

@@ -29,7 +29,7 @@ class FieldSchema(NamedTuple):
             return "quantity" if self.schema.get("format") == "quantity" else "integer or string"
         kind = self.schema.get("type", "any value")
         if kind == "array":
-            inner = _resolved(self.schema.get("items", {})).get("type", "value")
+            inner = _resolve_reference(self.schema.get("items", {})).get("type", "value")
             return f"list of {inner}s"
         is_map = kind == "object" and "additionalProperties" in self.schema and "properties" not in self.schema
         return "map" if is_map else str(kind)
@@ -87,11 +87,11 @@ def _below(schema: FieldSchema, step: str | int) -> FieldSchema | None:
 
 
 def _field(name: str, schema: Schema, *, is_required: bool = False) -> FieldSchema:
-    resolved = _resolved(schema)
+    resolved = _resolve_reference(schema)
     return FieldSchema(name, resolved, schema.get("description") or resolved.get("description", ""), is_required)
 
 
-def _resolved(schema: Schema) -> Schema:
+def _resolve_reference(schema: Schema) -> Schema:
     return {**_definitions()[schema["$ref"]], **schema} if "$ref" in schema else schema
 
 

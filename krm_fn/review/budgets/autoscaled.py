@@ -38,10 +38,10 @@ def at_maximum(state: State) -> list[tuple[ObjectKey, Resource]]:
         return [*state]
     numbers = object_rules.adapter_replicas((key.namespace, resource) for key, resource in state)
     for key, resource in state:
-        for owner, number in _written(key, resource, numbers):
+        for owner, number in _written_replicas(key, resource, numbers):
             if owner in missing:
                 missing[owner] -= number
-    return [(key, _scaled(key, resource, missing, numbers)) for key, resource in state]
+    return [(key, _scale_object(key, resource, missing, numbers)) for key, resource in state]
 
 
 def _maxima(state: State) -> Iterator[tuple[ObjectKey, int]]:
@@ -56,7 +56,7 @@ def _maxima(state: State) -> Iterator[tuple[ObjectKey, int]]:
                     yield ObjectKey(target.group, target.kind, key.namespace, target.name), maximum
 
 
-def _written(key: ObjectKey, resource: Resource, numbers: dict[Service, int]) -> Iterator[tuple[Service | ObjectKey, int]]:
+def _written_replicas(key: ObjectKey, resource: Resource, numbers: dict[Service, int]) -> Iterator[tuple[Service | ObjectKey, int]]:
     """Yields the owners of the replicas of an object, and their number: the object itself, and its service or services."""
     for service, part in forecast.scalable_parts(key, resource):
         number = object_rules.replica_count(part.get("replicas"), numbers.get(service, 1) if service else 1)
@@ -65,7 +65,7 @@ def _written(key: ObjectKey, resource: Resource, numbers: dict[Service, int]) ->
             yield service, number
 
 
-def _scaled(key: ObjectKey, resource: Resource, missing: dict[Service | ObjectKey, int], numbers: dict[Service, int]) -> Resource:
+def _scale_object(key: ObjectKey, resource: Resource, missing: dict[Service | ObjectKey, int], numbers: dict[Service, int]) -> Resource:
     """Returns a copy of an object with its missing replicas, which then are no longer missing; the object itself if none are missing."""
     services = [service for service, _ in forecast.scalable_parts(key, resource)]
     owned = [(index, owner) for index, service in enumerate(services) for owner in (service, key) if owner]

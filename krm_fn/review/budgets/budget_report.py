@@ -25,7 +25,7 @@ def findings(resource: Resource, measured: Measured) -> Iterator[Result]:
     `resource` is the DynamoBudget.
     """
     ref = results.ref(resource)
-    exceeded = [_exceeded(use, ref) for use in measured.uses if use.is_exceeded]
+    exceeded = [_report_exceeded(use, ref) for use in measured.uses if use.is_exceeded]
     open_products = dict.fromkeys(_open_products(use, ref) for use in measured.uses if use.open_products)
     yield from (*exceeded, *open_products, *_unknown_clusters(measured, ref), *measured.findings)
 
@@ -41,10 +41,10 @@ def _unknown_clusters(measured: Measured, ref: results.Ref) -> Iterator[Result]:
                 yield results.warning(codes.BUDGET_OF_UNKNOWN_CLUSTER, f"{message}; the clusters are {known}", ref, path)
 
 
-def _exceeded(use: LimitUse, ref: results.Ref) -> Result:
+def _report_exceeded(use: LimitUse, ref: results.Ref) -> Result:
     limit, peak = use.limit, use.gpus.peak
-    counted = gpu_texts.counted(peak, use.gpus.unknown_peak)
-    largest = report.listed([f"{name} ({count})" for name, count in use.largest], _MOST_NAMES)
+    counted = gpu_texts.count_gpus(peak, use.gpus.unknown_peak)
+    largest = report.list_first([f"{name} ({count})" for name, count in use.largest], _MOST_NAMES)
     when = (
         "in use"
         if use.gpus.before == peak == use.gpus.after
@@ -63,7 +63,7 @@ def _exceeded(use: LimitUse, ref: results.Ref) -> Result:
 
 
 def _open_products(use: LimitUse, ref: results.Ref) -> Result:
-    pods = report.listed([f"{name} ({products})" for name, products in use.open_products], _MOST_NAMES)
+    pods = report.list_first([f"{name} ({products})" for name, products in use.open_products], _MOST_NAMES)
     message = f"the budget {use.limit.name} counts all GPUs of pods that may run on several products: {pods}"
     fix = "they count in each product where they may run; to count them in one product only, require it in their node selector"
     return results.info(codes.PODS_ON_SEVERAL_GPU_PRODUCTS, f"{message}; {fix}", ref, ("spec", "budgets", use.limit.number, "products"))

@@ -97,7 +97,7 @@ class Measured(NamedTuple):
     limits: tuple[Limit, ...] = ()
 
 
-def unchanged(resources: Iterable[Resource], namespace: str) -> tuple[ObjectChange, ...]:
+def as_unchanged(resources: Iterable[Resource], namespace: str) -> tuple[ObjectChange, ...]:
     """Returns objects as changes without any difference, to measure one state."""
     return tuple(ObjectChange(identity.key(resource, namespace), resource, resource) for resource in resources)
 
@@ -254,7 +254,7 @@ def _alternatives(request: dict[str, Any]) -> list[dict[str, Any]]:
 
 def _use(chosen: Sequence[_Selection], claims: _Claims) -> tuple[Gpus, tuple[tuple[str, int], ...]]:
     """Returns the GPUs that are selected, and the names of their services or objects with the GPUs of each at the peak."""
-    selected = [(part, [_selected(limit, part.namespace, rollout, claims) for rollout in part.rollouts]) for part, limit in chosen]
+    selected = [(part, [_select_pods(limit, part.namespace, rollout, claims) for rollout in part.rollouts]) for part, limit in chosen]
     names: dict[str, int] = {}
     for part, rollouts in selected:
         names[part.name] = names.get(part.name, 0) + forecast.total_gpus(rollouts).peak
@@ -288,7 +288,7 @@ def _open_products(chosen: Sequence[tuple[_Part, Limit]]) -> Iterator[tuple[str,
     yield from words.items()
 
 
-def _selected(limit: Limit | Rest, namespace: str, rollout: Rollout, claims: _Claims) -> Rollout:
+def _select_pods(limit: Limit | Rest, namespace: str, rollout: Rollout, claims: _Claims) -> Rollout:
     """Returns a rollout whose pods have only the GPUs that a limit selects, with those of claims from templates."""
     old, new = (
         tuple(_amounts(limit, namespace, demand, claims) for demand in demands) for demands in (rollout.old_demands, rollout.new_demands)

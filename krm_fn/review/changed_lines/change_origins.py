@@ -74,12 +74,12 @@ class SourceTexts:
         sides = [(text, lines) for part in parts for text, lines in ((pair.old, part.lines.old), (pair.new, part.lines.new))]
         return tuple(tuple(text_hunks.lines(text)[lines.start : lines.stop]) for text, lines in sides)
 
-    def reverted(self, names: Sequence[str], parts: Iterable[HunkPart]) -> dict[str, str | None]:
+    def revert_parts(self, names: Sequence[str], parts: Iterable[HunkPart]) -> dict[str, str | None]:
         """Returns the texts with reverted parts, by the names of the pairs; None for a text that does not exist then."""
         by_pair: dict[int, list[Hunk]] = {}
         for part in parts:
             by_pair.setdefault(part.lines.pair, []).append(part.lines)
-        return {names[number]: text_hunks.reverted(self.pairs[number], hunks) for number, hunks in by_pair.items()}
+        return {names[number]: text_hunks.revert_hunks(self.pairs[number], hunks) for number, hunks in by_pair.items()}
 
 
 class Attribution(NamedTuple):
@@ -107,9 +107,9 @@ class Attribution(NamedTuple):
             groups = self._groups(only)
         else:
             groups = known[key] if key in known else known.setdefault(key, self._groups(only))
-        return {(changes[position][0], index): _origins(lines) for (position, index), lines in self._named(only, groups).items()}
+        return {(changes[position][0], index): _origins(lines) for (position, index), lines in self._lines_of_changes(only, groups).items()}
 
-    def _named(self, changes: Sequence[ObjectChange], groups: Groups) -> dict[FieldNumber, list[HunkLine]]:
+    def _lines_of_changes(self, changes: Sequence[ObjectChange], groups: Groups) -> dict[FieldNumber, list[HunkLine]]:
         """Returns the lines of each change: those that fit best, and for a worker hash those of the changes in the pods of its workers."""
         hashes = _hashes(changes)
         lines = {field: self._nearest(listed, changes[field[0]], field[1]) for field, listed in groups.items() if field not in hashes}

@@ -14,17 +14,15 @@ from krm_fn.repository.files.checkouts import Checkouts
 from krm_fn.review.changed_lines import change_origins
 from krm_fn.review.changed_lines.change_origins import Attribution, HunkPart, Origins, SourceTexts
 from krm_fn.review.diff import rendered_state
-from krm_fn.review.diff.rendered_state import RenderedState
+from krm_fn.review.diff.rendered_state import Render
 
 _MOST = 20
 """The largest number of runs of the command."""
-Rebuild = Callable[[Path, Mapping[str, str | None]], RenderedState | None]
+Rebuild = Callable[[Path, Mapping[str, str | None]], Render | None]
 """Builds in a folder. The texts are those that differ from the working tree, by their paths from this folder; None is a missing file."""
 
 
-def find_origins(
-    copies: Checkouts, folder: Path, shown: str, new: RenderedState, rebuild: Rebuild
-) -> Callable[[Sequence[ObjectChange]], Origins]:
+def find_origins(copies: Checkouts, folder: Path, shown: str, new: Render, rebuild: Rebuild) -> Callable[[Sequence[ObjectChange]], Origins]:
     """Returns a function that finds the origins of changes. `folder` is that of the build in a copy, and `shown` its name in texts.
 
     `new` is the new state.
@@ -37,7 +35,7 @@ def find_origins(
         names, texts = _texts(copies, folder, shown)
 
         def render(reverted: Sequence[HunkPart]) -> Objects | None:
-            written = texts.reverted(names, reverted)
+            written = texts.revert_parts(names, reverted)
             with copies.with_texts(written):
                 state = rebuild(copies.top / folder, {posixpath.relpath(name, folder.as_posix()): text for name, text in written.items()})
             return state and rendered_state.comparable_objects(state, new)

@@ -25,7 +25,7 @@ from krm_fn.repository.files.reading import Source
 from krm_fn.repository.files.sources import Sources
 from krm_fn.review.changed_lines import change_origins
 from krm_fn.review.changed_lines.change_origins import Attribution, HunkPart, KnownGroups, Origins, SourceTexts
-from krm_fn.review.diff.rendered_state import RenderedState
+from krm_fn.review.diff.rendered_state import Render
 
 _MOST_OBJECTS = 4000
 """The largest number of objects that all renders for one document make."""
@@ -34,7 +34,7 @@ _NAME = "\0"
 """Replaces the name of a graph in texts. No YAML has this character."""
 
 
-class LoadedState(NamedTuple):
+class LocatedRender(NamedTuple):
     """One rendered state with the locations of its fields.
 
     `files` has the sources of `rendered.inputs` in the same order. `results` are all findings about the state, with their locations. `name`
@@ -42,7 +42,7 @@ class LoadedState(NamedTuple):
     """
 
     name: str
-    rendered: RenderedState
+    rendered: Render
     files: Sources
     results: list[Result]
     build_sources: BuildSources | None = None
@@ -65,7 +65,7 @@ class _DocumentPair(NamedTuple):
     new: _Document | None
 
 
-def find(old: LoadedState, new: LoadedState, changes: Sequence[ObjectChange]) -> Origins:
+def find(old: LocatedRender, new: LocatedRender, changes: Sequence[ObjectChange]) -> Origins:
     """Returns the origins of changes, by the numbers of the changes and of their fields."""
     search = _Search(old, new)
     by_pair: dict[int | None, list[tuple[int, ObjectChange]]] = {}
@@ -81,7 +81,7 @@ def find(old: LoadedState, new: LoadedState, changes: Sequence[ObjectChange]) ->
 class _Search:
     """Both states with their documents in pairs. `_by_key` has the pairs by the keys of their resources."""
 
-    def __init__(self, old: LoadedState, new: LoadedState) -> None:
+    def __init__(self, old: LocatedRender, new: LocatedRender) -> None:
         self._old, self._new = old, new
         old_documents, new_documents = (_documents(state) for state in (old, new))
         self._pairs = [*_pairs(old_documents, new_documents)]
@@ -142,10 +142,10 @@ class _Search:
         new = self._pairs[number].new
         if not hunks:
             return [source.value for source in new.sources] if new else []
-        text = text_hunks.reverted(self._texts.pairs[number], hunks)
+        text = text_hunks.revert_hunks(self._texts.pairs[number], hunks)
         file = reading.parse((text or "").encode("utf-8", "surrogateescape"), "")
         values = [source.value for source in file.sources]
-        is_readable = all(isinstance(value, dict) and results.ref(value).name for value in values) and not results.failed(file.results)
+        is_readable = all(isinstance(value, dict) and results.ref(value).name for value in values) and not results.has_errors(file.results)
         return values if is_readable else None
 
     def _config(self, values: Mapping[int, Sequence[Resource]], reverted: Container[int]) -> Config:
@@ -165,7 +165,7 @@ def _is_config(value: Resource) -> bool:
     return function_config.is_config(results.ref(value))
 
 
-def _documents(state: LoadedState) -> list[_Document]:
+def _documents(state: LocatedRender) -> list[_Document]:
     """Returns the documents of a state, in the order of its files."""
     namespace = cluster.default_namespace(state.rendered.config)
     by_text: dict[tuple[str, int], list[Source]] = {}

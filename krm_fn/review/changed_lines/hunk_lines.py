@@ -136,7 +136,7 @@ class _Side:
 
     def __init__(self, text: RevisionText | None, other: RevisionText | None) -> None:
         self._text, self._other = text, other
-        self._others = frozenset(map(_stripped, text_hunks.lines(other)))
+        self._others = frozenset(map(_strip_line_end, text_hunks.lines(other)))
 
     @cached_property
     def _leaves(self) -> dict[int, list[TextField]]:
@@ -151,8 +151,8 @@ class _Side:
     def _own(self, indexes: range) -> list[int]:
         """Returns the indexes of the lines that the other state does not have, without blank lines and comments if there are others."""
         lines = text_hunks.lines(self._text)
-        own = [at for at in indexes if _stripped(lines[at]) and _stripped(lines[at]) not in self._others]
-        return [at for at in own if not _stripped(lines[at]).startswith(("#", "---"))] or own
+        own = [at for at in indexes if _strip_line_end(lines[at]) and _strip_line_end(lines[at]) not in self._others]
+        return [at for at in own if not _strip_line_end(lines[at]).startswith(("#", "---"))] or own
 
     def named_files(self, indexes: range) -> Iterator[str]:
         """Yields the paths that the values in some lines would be, from the folder of the file."""
@@ -177,7 +177,7 @@ class _Side:
             yield HunkLine(is_new, self._text.file, number, path, is_configuration, points, is_patch)
 
 
-def _stripped(line: str) -> str:
+def _strip_line_end(line: str) -> str:
     return line.rstrip("\r\n")
 
 

@@ -13,14 +13,14 @@ from krm_fn.render.schema.object_changes import ObjectChange
 from krm_fn.repository import roots, states
 from krm_fn.repository.files.checkouts import Checkouts, State
 from krm_fn.repository.private_programs import Programs
-from krm_fn.repository.roots import Root, Roots
-from krm_fn.repository.states import RootListing, RootState
+from krm_fn.repository.roots import Root, TreeRoots
+from krm_fn.repository.states import RootFiles, RootListing
 from krm_fn.repository.tree import Tree
 from krm_fn.review.changed_lines import change_origins, document_hunks
 from krm_fn.review.changed_lines.change_origins import Attribution, HunkPart, KnownGroups, Origins, SourceTexts
-from krm_fn.review.changed_lines.document_hunks import LoadedState
+from krm_fn.review.changed_lines.document_hunks import LocatedRender
 from krm_fn.review.diff import rendered_state
-from krm_fn.review.diff.rendered_state import RenderedState
+from krm_fn.review.diff.rendered_state import Render
 
 _BUILDS, _BUILDS_OF_ONE_HUNK, _ALL_BUILDS = 40, 8, 200
 """The largest numbers of builds for one root, for one root with one hunk, and for all roots of a repository."""
@@ -29,11 +29,11 @@ _NEW: State = "new"
 _PIPELINES = ("argoproj.io/", "kustomize.toolkit.fluxcd.io/")
 
 
-class ComparedRoot(NamedTuple):
+class RenderedRoot(NamedTuple):
     """One state of a root with what it applies; `state` is None in a state that does not have it."""
 
-    state: RootState | None
-    files: LoadedState
+    state: RootFiles | None
+    files: LocatedRender
 
 
 RootForms = tuple[Root, Root]
@@ -48,9 +48,9 @@ class Rebuilds:
         self._programs, self._copies = programs, copies
         self._left = _ALL_BUILDS
         self._known: KnownGroups = {}
-        self._delivered = {state: _delivered(listing.roots) for state, listing in self._listings.items()}
+        self._delivered = {state: _delivered_folders(listing.roots) for state, listing in self._listings.items()}
 
-    def find_origins(self, old: ComparedRoot, new: ComparedRoot, changes: Sequence[ObjectChange]) -> Origins:
+    def find_origins(self, old: RenderedRoot, new: RenderedRoot, changes: Sequence[ObjectChange]) -> Origins:
         """Returns the origins of the changes of a root."""
         differing = change_origins.differing(changes)
         if not differing:
@@ -67,7 +67,7 @@ class Rebuilds:
 
         def render(reverted: Sequence[HunkPart]) -> Objects | None:
             self._left -= 1
-            return self._objects(forms, names, texts.reverted(names, reverted), rendered)
+            return self._objects(forms, names, texts.revert_parts(names, reverted), rendered)
 
         is_complete = old.state.root[:2] == root[:2] and all(
             posixpath.relpath(root.folder, listing.tree.at) in listing.inputs for listing in self._listings.values()
@@ -75,13 +75,13 @@ class Rebuilds:
         search = Attribution(texts, parts, render, limit, is_complete, is_costly=True)
         return search.find(differing, self._known, self._likeness(root, names, texts))
 
-    def _is_in_documents(self, states: Sequence[RootState]) -> bool:
+    def _is_in_documents(self, states: Sequence[RootFiles]) -> bool:
         """True if the documents of a root decide all: no program builds it, and pipelines deliver its files as in the other state."""
         names = {name for state in states for name in state.root.files if all(name in files for files in self._delivered.values())}
         is_delivered_alike = all(self._delivered[_OLD][name] == self._delivered[_NEW][name] for name in names)
         return is_delivered_alike and not any(map(_is_built, states)) and len({state.root.namespace for state in states}) == 1
 
-    def _texts(self, old: RootState | None, new: RootState | None) -> tuple[list[str], SourceTexts]:
+    def _texts(self, old: RootFiles | None, new: RootFiles | None) -> tuple[list[str], SourceTexts]:
         """Returns the names of the files of a root that differ, and both states of their texts.
 
         A file that the root reads in one state only is compared, too: it can exist in the other state.
@@ -95,7 +95,7 @@ class Rebuilds:
             with self._copies.again(state):
                 tree = self._listings[state].tree
                 read[state] = {name: RevisionText(tree.shown(name), 1, tree.read(name).text) for name in names if tree.is_file(name)}
-        moved = _moved(old.root.folder, new.root.folder, read[_OLD], read[_NEW]) if old and new else {}
+        moved = _moved_files(old.root.folder, new.root.folder, read[_OLD], read[_NEW]) if old and new else {}
         pairs = {
             name: TextPair(read[_OLD].get(moved.get(name, name)), read[_NEW].get(name)) for name in names if name not in moved.values()
         }
@@ -106,7 +106,7 @@ class Rebuilds:
         """Returns the differing texts by their paths from the root: roots with the same ones have the same parts."""
         return tuple((posixpath.relpath(name, root.folder), *texts.lines_of(number)) for number, name in enumerate(names))
 
-    def _objects(self, forms: RootForms, names: Sequence[str], texts: Mapping[str, str | None], new: RenderedState) -> Objects | None:
+    def _objects(self, forms: RootForms, names: Sequence[str], texts: Mapping[str, str | None], new: Render) -> Objects | None:
         """Returns the objects of a root with other texts of some files; None if it cannot be built or rendered with them."""
         listing, root = self._listings[_NEW], forms[0]
         with self._copies.again(_NEW):
@@ -114,9 +114,9 @@ class Rebuilds:
             files = {name: listing.tree.read(name).text for name in (*names, *below) if listing.tree.is_file(name)}
         written = {name: texts.get(name, files.get(name)) for name in (*names, *below)}
         with self._copies.with_texts(written):
-            return self._built(listing, forms, texts, new)
+            return self._build_again(listing, forms, texts, new)
 
-    def _built(self, listing: RootListing, forms: RootForms, texts: Mapping[str, str | None], new: RenderedState) -> Objects | None:
+    def _build_again(self, listing: RootListing, forms: RootForms, texts: Mapping[str, str | None], new: Render) -> Objects | None:
         tree = listing.tree.again()
         again = listing._replace(tree=tree, options=listing.options._replace(progress=lambda _: None))
         root: Root | None = forms[0]
@@ -143,18 +143,18 @@ def _same(candidates: Sequence[Root], forms: RootForms) -> Root | None:
     return None
 
 
-def _delivered(listing: Roots) -> dict[str, str]:
+def _delivered_folders(listing: TreeRoots) -> dict[str, str]:
     """Returns the folders that pipelines deliver, by the plain files in them; empty for a file that no pipeline delivers."""
     return {name: root.folder if root.is_delivered else "" for root in listing.roots for name in root.files}
 
 
-def _moved(old: str, new: str, old_texts: Collection[str], new_texts: Collection[str]) -> dict[str, str]:
+def _moved_files(old: str, new: str, old_texts: Collection[str], new_texts: Collection[str]) -> dict[str, str]:
     """Returns the old names of files by their new names, if their root has another folder."""
     names = {name: posixpath.normpath(posixpath.join(old, posixpath.relpath(name, new))) for name in new_texts if name not in old_texts}
     return {name: before for name, before in names.items() if old != new and before in old_texts and before not in new_texts}
 
 
-def _is_built(state: RootState) -> bool:
+def _is_built(state: RootFiles) -> bool:
     """True for a root that a program makes from its files."""
     return state.root.kind == "kustomize" or (state.root.kind == "kpt" and state.how.startswith("rendered"))
 

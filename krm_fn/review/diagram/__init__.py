@@ -75,7 +75,7 @@ class Diagram(NamedTuple):
         return {node.key: f"n{number}" for number, node in enumerate(self.nodes)}
 
 
-def joined(diagrams: Sequence[tuple[str, Diagram]]) -> Diagram:
+def join_diagrams(diagrams: Sequence[tuple[str, Diagram]]) -> Diagram:
     """Joins the diagrams of several roots, each with the name of its root before its graphs. Roots with the same name are one diagram."""
     if len({name for name, _ in diagrams}) < 2:
         parts = [diagram for _, diagram in diagrams]
@@ -87,8 +87,8 @@ def joined(diagrams: Sequence[tuple[str, Diagram]]) -> Diagram:
 
 
 def _of_root(name: str, diagram: Diagram) -> Diagram:
-    def moved(key: NodeKey) -> NodeKey:
+    def move_key(key: NodeKey) -> NodeKey:
         return f"{name}: {key[0]}", *key[1:]
 
-    nodes = tuple(node._replace(key=moved(node.key), group=node.group and f"{name}: {node.group}") for node in diagram.nodes)
-    return Diagram(nodes, tuple(edge._replace(source=moved(edge.source), target=moved(edge.target)) for edge in diagram.edges))
+    nodes = tuple(node._replace(key=move_key(node.key), group=node.group and f"{name}: {node.group}") for node in diagram.nodes)
+    return Diagram(nodes, tuple(edge._replace(source=move_key(edge.source), target=move_key(edge.target)) for edge in diagram.edges))

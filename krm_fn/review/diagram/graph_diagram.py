@@ -23,7 +23,7 @@ from krm_fn.render.resolve import cluster
 from krm_fn.review import forecast
 from krm_fn.review.diagram import Diagram, DiagramEdge, DiagramNode, NodeKey, NodeState
 from krm_fn.review.diff import comparison
-from krm_fn.review.diff.rendered_state import RenderedState
+from krm_fn.review.diff.rendered_state import Render
 
 _BROKERS = {"NATS_SERVER": ("nats", "NATS", "messages"), "ETCD_ENDPOINTS": ("etcd", "etcd", "stores keys")}
 """The variables with the addresses of other programs: the kind and the title of the node, and the label of the edge."""
@@ -43,7 +43,7 @@ def diagram(resources: Sequence[Resource], config: Config) -> Diagram:
     return Diagram(tuple(nodes[key] for key in order), tuple(edges))
 
 
-def change_diagram(old: RenderedState, new: RenderedState) -> Diagram:
+def change_diagram(old: Render, new: Render) -> Diagram:
     """Draws both states together. Nodes that are only in the old state come last.
 
     A Dynamo resource that does not render in one of the states is left out, because the change of its services is not known.
@@ -100,11 +100,11 @@ def _service_lines(graph: GraphPlan, pods: Pods) -> Iterator[str]:
     workload_kinds = dict.fromkeys(entry.kind for entry in workloads.get(plan.placement.workload).entries(graph, plan))
     autoscaled = " at first, then autoscaled" if plan.placement.autoscaled else ""
     nodes = f" on {plan.placement.nodes} nodes each" if plan.placement.nodes > 1 else ""
-    yield f"{report.counted(number, 'replica')}{nodes}{autoscaled}"
+    yield f"{report.pluralize(number, 'replica')}{nodes}{autoscaled}"
     if workload_kinds:
         yield ", ".join(workload_kinds)
     if plan.gpus:
-        yield f"{report.counted(plan.gpus * number, 'GPU')}{f', {plan.gpus} each' if number > 1 else ''}"
+        yield f"{report.pluralize(plan.gpus * number, 'GPU')}{f', {plan.gpus} each' if number > 1 else ''}"
     ports = [f"{port.get('name') or ''} {port['containerPort']}".strip() for pod in pods.roles[:1] for port in pod.main.get("ports") or ()]
     if ports:
         yield f"ports {', '.join(ports)}"
@@ -262,7 +262,7 @@ def _autoscaler(resource: Resource, namespace: str) -> Iterator[DiagramNode | Di
             yield DiagramEdge(here, _adapter_key(namespace, target.name), "scales")
 
 
-def _state_diagram(state: RenderedState, failed: frozenset[ObjectKey]) -> Diagram:
+def _state_diagram(state: Render, failed: frozenset[ObjectKey]) -> Diagram:
     namespace = cluster.default_namespace(state.config)
     return diagram([resource for resource in state.inputs if identity.key(resource, namespace) not in failed], state.config)
 
@@ -275,7 +275,7 @@ def _state(node: DiagramNode, old: DiagramNode | None, restarting: set[tuple[str
     return "" if node.lines == old.lines else "changed"
 
 
-def _restarting(old: RenderedState, new: RenderedState) -> Iterator[tuple[str, str]]:
+def _restarting(old: Render, new: Render) -> Iterator[tuple[str, str]]:
     """The group and the title of each service whose pods are replaced. The title of a component without a graph is empty."""
     changes = comparison.compare_objects(old, new)
     result = forecast.forecast(changes)

@@ -29,7 +29,7 @@ class ChangedAddresses(NamedTuple):
     added: tuple[str, ...] = ()
 
 
-def changed(changes: Iterable[ObjectChange]) -> ChangedAddresses:
+def compare_addresses(changes: Iterable[ObjectChange]) -> ChangedAddresses:
     """Compares the addresses of both states. An address that moves to another object stays an address."""
     old, new = dict[str, None](), dict[str, None]()
     for change in changes:

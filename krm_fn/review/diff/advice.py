@@ -35,12 +35,12 @@ class RolloutSteps(NamedTuple):
 
 def requirements(diff: Diff) -> list[ObjectKey]:
     """Returns the objects that the new state needs and the old state did not: they must exist before the change is applied."""
-    new = _needed((change.key, change.new) for change in diff.changes if change.new is not None)
-    old = _needed((change.key, change.old) for change in diff.changes if change.old is not None)
+    new = _required_keys((change.key, change.new) for change in diff.changes if change.new is not None)
+    old = _required_keys((change.key, change.old) for change in diff.changes if change.old is not None)
     return [key for key in new if key not in old]
 
 
-def _needed(objects: Iterable[tuple[ObjectKey, Any]]) -> dict[ObjectKey, None]:
+def _required_keys(objects: Iterable[tuple[ObjectKey, Any]]) -> dict[ObjectKey, None]:
     return dict.fromkeys(requirement.key for requirement in required_objects.of_objects(objects))
 
 
@@ -81,13 +81,13 @@ def _limit(probe: dict[str, Any]) -> int:
     return delay + tries * object_rules.replica_count(probe.get("periodSeconds"), _PERIOD)
 
 
-def reverted(diff: Diff) -> Diff:
+def revert_diff(diff: Diff) -> Diff:
     """Returns the forecast of the opposite change, which a revert of the commit makes."""
-    changes = tuple(_reverted(change) for change in diff.changes)
+    changes = tuple(_revert_change(change) for change in diff.changes)
     return Diff(changes, forecast.forecast(changes), {}, failed=diff.failed)
 
 
-def _reverted(change: ObjectChange) -> ObjectChange:
+def _revert_change(change: ObjectChange) -> ObjectChange:
     if change.old is None or change.new is None or not change.fields:
         return change._replace(old=change.new, new=change.old)
     return ObjectChange(change.key, change.new, change.old, object_changes.between(change.new, change.old))
@@ -109,7 +109,7 @@ def of(diffs: Sequence[Diff], distinct: Sequence[Diff]) -> list[Advice]:
     differing = [diff for diff in diffs if diff.differing]
     if not differing:
         return []
-    revert = " ".join(sentence for sentence, _ in headline.verdict([*map(reverted, differing)]).sentences)
+    revert = " ".join(sentence for sentence, _ in headline.verdict([*map(revert_diff, differing)]).sentences)
     reason = shared_restarts.reason(differing)
     return [
         *([Advice("Shared hash", reason, shared_restarts.PAGE)] if reason else []),
@@ -122,14 +122,14 @@ def of(diffs: Sequence[Diff], distinct: Sequence[Diff]) -> list[Advice]:
 def _requirements_text(diffs: Sequence[Diff]) -> str:
     keys = dict.fromkeys(key for diff in diffs for key in requirements(diff))
     names = [f"{key.kind} {key.namespace}{'/' if key.namespace else ''}{key.name}" for key in keys]
-    return f"{report.listed(names, _MOST_NAMES)}." if names else "nothing that the old state does not need too."
+    return f"{report.list_first(names, _MOST_NAMES)}." if names else "nothing that the old state does not need too."
 
 
 def _order_text(diffs: Sequence[Diff]) -> str:
     steps = dict.fromkeys(entry for diff in diffs for entry in rollout_steps(diff))
     sentences = ["new and changed objects are applied at the same time"]
     if steps:
-        texts = report.listed(_step_texts([*steps]), _MOST_NAMES)
+        texts = report.list_first(_step_texts([*steps]), _MOST_NAMES)
         limit = ", or until the limit of their startup probes" if any(entry.seconds for entry in steps) else ""
         sentences.append(f"pods are replaced in steps, and each step waits until its new pods are ready{limit}: {texts}")
     if any(outcome.effect == "deleted" for diff in diffs for outcome in diff.forecast.outcomes):
@@ -144,7 +144,7 @@ def _step_texts(entries: Sequence[RolloutSteps]) -> list[str]:
 
 
 def _step_text(entry: RolloutSteps, name: str) -> str:
-    steps = "all at once" if entry.stops_first else report.counted(entry.steps, "step")
+    steps = "all at once" if entry.stops_first else report.pluralize(entry.steps, "step")
     limit = f", at most {_duration(entry.seconds * entry.steps)}" if entry.seconds else ""
     return f"{name} ({steps}{limit})"
 

@@ -101,12 +101,12 @@ def _affixes(pairs: Sequence[tuple[ObjectKey, ObjectKey]]) -> Iterator[_Affixes]
     words, like_words = name.split("-"), like.split("-")
     for count in range(min(len(words), len(like_words)), 0, -1):
         if words[-count:] == like_words[-count:]:
-            yield (_joined(words[:-count]), ""), (_joined(like_words[:-count]), "")
+            yield (_join_words(words[:-count]), ""), (_join_words(like_words[:-count]), "")
         if words[:count] == like_words[:count]:
-            yield ("", _joined(words[count:], "-")), ("", _joined(like_words[count:], "-"))
+            yield ("", _join_words(words[count:], "-")), ("", _join_words(like_words[count:], "-"))
 
 
-def _joined(words: Sequence[str], before: str = "") -> str:
+def _join_words(words: Sequence[str], before: str = "") -> str:
     text = "-".join(words)
     return (f"-{text}" if before else f"{text}-") if words else ""
 

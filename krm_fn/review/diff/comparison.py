@@ -16,7 +16,7 @@ from krm_fn.render.rules import updates
 from krm_fn.render.schema import object_changes
 from krm_fn.render.schema.object_changes import FieldChange, ObjectChange
 from krm_fn.review import forecast
-from krm_fn.review.diff.rendered_state import ChangeOrigin, RenderedState
+from krm_fn.review.diff.rendered_state import ChangeOrigin, Render
 from krm_fn.review.forecast import Forecast
 from krm_fn.review.forecast.object_rules import Effect
 
@@ -90,8 +90,8 @@ def conditions(diff: Diff, names: Iterable[str]) -> list[str]:
 
 
 def compare(
-    old: RenderedState,
-    new: RenderedState,
+    old: Render,
+    new: Render,
     nodes: Sequence[Resource] | None = None,
     pods: Sequence[Resource] = (),
     find_origins: FindOrigins = lambda _: {},
@@ -114,7 +114,7 @@ def compare(
     return Diff(shown, outcomes, origins, failed, findings, update_findings, refused, is_partial, old.unlisted)
 
 
-def _updates(old: RenderedState, new: RenderedState) -> Iterator[Result]:
+def _updates(old: Render, new: Render) -> Iterator[Result]:
     """Yields the findings of `krm-fn check --old` about changed resources. `moved_graphs` has those about releases."""
     for result in updates.check(old.inputs, new.inputs, cluster.default_namespace(new.config), new.config):
         if result.code == codes.SERVICE_ADDED_OR_REMOVED:
@@ -123,11 +123,11 @@ def _updates(old: RenderedState, new: RenderedState) -> Iterator[Result]:
             yield result
 
 
-def _key(result: Result, state: RenderedState) -> ObjectKey:
+def _key(result: Result, state: Render) -> ObjectKey:
     return identity.key_of(result.ref or results.ref({}), cluster.default_namespace(state.config))
 
 
-def compare_objects(old: RenderedState, new: RenderedState) -> tuple[ObjectChange, ...]:
+def compare_objects(old: Render, new: Render) -> tuple[ObjectChange, ...]:
     """Returns the changes of all objects, without those of Dynamo resources that fail in one of the states.
 
     An object that is in one state only is left out, if the other state lacks a part that cannot be read: the object may be there.
@@ -137,7 +137,7 @@ def compare_objects(old: RenderedState, new: RenderedState) -> tuple[ObjectChang
     return tuple(change for change in changes if not (_is_single(change) and (old if change.old is None else new).is_partial))
 
 
-def _compare_sources(old: RenderedState, new: RenderedState) -> tuple[ObjectChange, ...]:
+def _compare_sources(old: Render, new: Render) -> tuple[ObjectChange, ...]:
     """Returns the Dynamo resources that a change adds to the cluster or removes from it: renamed, deleted or no longer kept."""
     failed = _unknown(old, new)
     before, after = (
@@ -153,7 +153,7 @@ def _is_single(change: ObjectChange) -> bool:
     return is_single and not dynamo_resources.owner_keys(change.new or change.old or {}, change.key.namespace)
 
 
-def _unknown(old: RenderedState, new: RenderedState) -> frozenset[ObjectKey]:
+def _unknown(old: Render, new: Render) -> frozenset[ObjectKey]:
     """Returns the Dynamo resources that fail in a state, or that may be in a part of a state that cannot be read."""
     old_keys, new_keys = _expanded_keys(old), _expanded_keys(new)
     added = new_keys - old_keys if old.is_partial else frozenset[identity.ObjectKey]()
@@ -161,19 +161,19 @@ def _unknown(old: RenderedState, new: RenderedState) -> frozenset[ObjectKey]:
     return old.failed | new.failed | added | removed
 
 
-def _expanded_keys(state: RenderedState) -> frozenset[ObjectKey]:
+def _expanded_keys(state: Render) -> frozenset[ObjectKey]:
     namespace = cluster.default_namespace(state.config)
     return frozenset(identity.key(resource, namespace) for resource in state.inputs if dynamo_resources.is_expanded(resource))
 
 
-def _objects(state: RenderedState, failed: frozenset[ObjectKey]) -> dict[ObjectKey, Resource]:
+def _objects(state: Render, failed: frozenset[ObjectKey]) -> dict[ObjectKey, Resource]:
     """Returns the objects by their keys, without those of failed Dynamo resources."""
     namespace = cluster.default_namespace(state.config)
     keyed = ((identity.key(resource, namespace), resource) for resource in state.objects)
     return {key: resource for key, resource in keyed if failed.isdisjoint(dynamo_resources.owner_keys(resource, key.namespace))}
 
 
-def not_compared(old: RenderedState, new: RenderedState) -> Iterator[Result]:
+def not_compared(old: Render, new: Render) -> Iterator[Result]:
     """Warns of Dynamo resources without a forecast, because one of the states does not render or cannot be read."""
     for key in sorted(_unknown(old, new)):
         in_new = key in new.failed or (new.is_partial and key not in _expanded_keys(new))
@@ -196,10 +196,12 @@ def without_secrets(change: ObjectChange) -> ObjectChange:
 
 
 def _without_secrets(field: FieldChange, old: Sequence[Path], new: Sequence[Path]) -> FieldChange:
-    return field._replace(old=secret_values.shown(field.old, field.old_path, old), new=secret_values.shown(field.new, field.path, new))
+    return field._replace(
+        old=secret_values.hide_secrets(field.old, field.old_path, old), new=secret_values.hide_secrets(field.new, field.path, new)
+    )
 
 
-def moved_graphs(old: RenderedState, new: RenderedState) -> Iterator[Result]:
+def moved_graphs(old: Render, new: Render) -> Iterator[Result]:
     """Yields a note for each graph and component that follows another release than before, at the image that decides."""
     before = _inputs(old)
     for key, resource in _inputs(new).items():
@@ -208,7 +210,7 @@ def moved_graphs(old: RenderedState, new: RenderedState) -> Iterator[Result]:
             yield from updates.check_release(resource, then, now, is_pinned=release_choice.is_pinned(new.config))
 
 
-def _inputs(state: RenderedState) -> dict[ObjectKey, Resource]:
+def _inputs(state: Render) -> dict[ObjectKey, Resource]:
     """The resources that are rendered. A finished build is not rendered again."""
     namespace = cluster.default_namespace(state.config)
     keyed = ((identity.key(resource, namespace), resource) for resource in state.inputs)

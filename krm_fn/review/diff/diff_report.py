@@ -103,13 +103,13 @@ def rows(content: DiffReport) -> list[Row]:
         for service, gpus in outcome.shares:
             fields = service_fields(content.diff.changes[number], service, is_only=len(outcome.shares) == 1)
             effect, lines = _service_effect(outcome, service, fields), _lines(content, number, fields)
-            row = Row(service, effect, bool(outcome.stuck), _known(gpus), lines, outcome.dropped)
+            row = Row(service, effect, bool(outcome.stuck), _known_gpus(gpus), lines, outcome.dropped)
             row = row._replace(is_changed=bool(fields) or effect in ("created", "deleted"))
-            rows_by_service[service] = _merged(rows_by_service[service], row) if service in rows_by_service else row
+            rows_by_service[service] = _merge_rows(rows_by_service[service], row) if service in rows_by_service else row
     return sorted(rows_by_service.values(), key=lambda row: (_ORDER.index(row.effect), row.service))
 
 
-def _known(gpus: Gpus) -> tuple[int | None, int | None]:
+def _known_gpus(gpus: Gpus) -> tuple[int | None, int | None]:
     return None if gpus.unknown_before else gpus.before, None if gpus.unknown_after else gpus.after
 
 
@@ -139,7 +139,7 @@ def service_fields(change: ObjectChange, service: Service, *, is_only: bool) -> 
     return numbers
 
 
-def _merged(one: Row, other: Row) -> Row:
+def _merge_rows(one: Row, other: Row) -> Row:
     effects = {one.effect, other.effect}
     if effects == {"created", "deleted"}:
         effect: Effect = "restarts"

@@ -20,7 +20,7 @@ _MOST_ROOTS = 8
 _FINDINGS = 10_000  # characters of a comment
 
 
-class RootReport(NamedTuple):
+class ChangeReport(NamedTuple):
     """The comparison of a root, with its findings before and after the forecast.
 
     `root` is its folder, `old_root` the folder of the root that applied the objects before, if it is another one, and `clusters` are the
@@ -40,18 +40,18 @@ class RootReport(NamedTuple):
         return f"{self.root} ({self.old_root} in {self.content.old})" if self.old_root else self.root
 
 
-def verdict(roots: Sequence[RootReport]) -> Verdict:
+def verdict(roots: Sequence[ChangeReport]) -> Verdict:
     """Returns the sentences about all roots together."""
     return headline.verdict([root.content.diff for root in roots])
 
 
-def groups(roots: Sequence[RootReport]) -> list[AlikeRoots]:
+def groups(roots: Sequence[ChangeReport]) -> list[AlikeRoots]:
     """Returns the groups of roots with equal effects: first those that a reviewer must see, the roots without a change last."""
     alike = alike_roots.group([(root.root, root.content) for root in roots])
     return sorted(alike, key=lambda group: not roots[group.numbers[0]].content.diff.differing)
 
 
-def text(roots: Sequence[RootReport], findings: Sequence[Result]) -> str:
+def text(roots: Sequence[ChangeReport], findings: Sequence[Result]) -> str:
     """Returns the report for a terminal."""
     blocks: list[Block] = [text_diff.head([root.content.diff for root in roots])]
     for group in groups(roots):
@@ -61,7 +61,7 @@ def text(roots: Sequence[RootReport], findings: Sequence[Result]) -> str:
     return report_text.blocks([*blocks, diff_blocks.findings(findings)], colours=roots[0].content.colours)
 
 
-def markdown(roots: Sequence[RootReport], findings: Sequence[Result]) -> str:
+def markdown(roots: Sequence[ChangeReport], findings: Sequence[Result]) -> str:
     """Returns the report as one comment. Beyond the limit of a comment, blocks have no details, and at last no table."""
     blocks = groups(roots)
     distinct = [roots[group.numbers[0]].content.diff for group in blocks]
@@ -85,13 +85,13 @@ def _block(title: Line, note: Sequence[Line], content: DiffReport, limit: int) -
         rows = diff_report.rows(content)
         changed = [row for row in rows if row.effect != "same"]
         same = len(rows) - len(changed)
-        others = [f"{report.counted(same, 'service stays', 'services stay')} the same."] if same else []
+        others = [f"{report.pluralize(same, 'service stays', 'services stay')} the same."] if same else []
         blocks = [ReportLines(note, "lines"), diff_blocks.services(changed, "→"), ReportLines(others, "lines")]
     head = report_markdown.block(ReportSection(title, blocks))
     return "\n".join(filter(None, (head, markdown_diff.details(content, limit - len(head)))))
 
 
-def _content(roots: Sequence[RootReport], group: AlikeRoots) -> DiffReport:
+def _content(roots: Sequence[ChangeReport], group: AlikeRoots) -> DiffReport:
     """Returns the comparison of the first root of a group, with the findings of the others that it does not have."""
     first = roots[group.numbers[0]].content
     known = {_finding_key(result, group.names[0]) for result in first.findings}
@@ -112,7 +112,7 @@ def _finding_key(result: Result, names: Names) -> tuple[object, ...]:
     return result.severity, result.code, result.path, message
 
 
-def _title(roots: Sequence[RootReport], group: AlikeRoots) -> Line:
+def _title(roots: Sequence[ChangeReport], group: AlikeRoots) -> Line:
     """Returns the names of the roots of a group, after their number if there are several."""
     names = [Span(roots[number].title, "code") for number in group.numbers]
     if len(names) == 1:
@@ -122,14 +122,14 @@ def _title(roots: Sequence[RootReport], group: AlikeRoots) -> Line:
     return f"{len(names)} folders{effects}: ", *listed, f" and {len(names) - _MOST_ROOTS} more" * (len(names) > _MOST_ROOTS)
 
 
-def _note(roots: Sequence[RootReport], group: AlikeRoots) -> list[Line]:
+def _note(roots: Sequence[ChangeReport], group: AlikeRoots) -> list[Line]:
     """Returns the sentences that say what differs between the roots of a group; empty for one root, and without a change."""
     first = roots[group.numbers[0]]
     if len(group.numbers) == 1 or not first.content.diff.differing:
         return []
     sentences = [f"Names and lines are those of {report.visible(first.root)}."]
     for word, own, others in _differences(group.names[0], group.names[1:]):
-        sentences.append(f"In the others, {word} {own} is {report.listed(others, _MOST_ROOTS)}.")
+        sentences.append(f"In the others, {word} {own} is {report.list_first(others, _MOST_ROOTS)}.")
     return [" ".join(sentences)]
 
 

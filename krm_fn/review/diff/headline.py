@@ -51,10 +51,12 @@ def verdict(diffs: Sequence[Diff]) -> Verdict:
     if not differing:
         return Verdict(first or [_partial(partial, diffs) if partial else ("The states are the same: no object changes.", "same")], [])
     first += [*_losses(differing), *_restarts(differing), *_creations(differing)]
-    first += [*_unlisted(differing), *_other_effects(differing), *_gpus_of(differing)]
+    first += [*_sentences_about_unlisted(differing), *_other_effects(differing), *_gpus_of(differing)]
     if len(diffs) > 1:
-        first.append((f"{len(differing)} of {report.counted(len(diffs), 'folder')} {'changes' if len(differing) == 1 else 'change'}.", ""))
-    others = [*_refused(differing), *_needed_gpus(differing)]
+        first.append(
+            (f"{len(differing)} of {report.pluralize(len(diffs), 'folder')} {'changes' if len(differing) == 1 else 'change'}.", "")
+        )
+    others = [*_sentences_about_refused(differing), *_needed_gpus(differing)]
     return Verdict(first, [*others, *([_partial(partial, diffs)] if partial else [])])
 
 
@@ -69,19 +71,19 @@ def _losses(diffs: Sequence[Diff]) -> Iterator[Sentence]:
     services = [(diff, service) for diff in diffs for service in diff.forecast.deleted]
     if services:
         held = gpu_texts.total(_share(diff, service) for diff, service in services)
-        gpus = f", with {gpu_texts.counted(held.before, held.unknown_before)}" if held.before or held.unknown_before else ""
+        gpus = f", with {gpu_texts.count_gpus(held.before, held.unknown_before)}" if held.before or held.unknown_before else ""
         yield f"{_services(len(services), 'deleted')}{gpus}: {titles(diffs, (service for _, service in services))}.", "deleted"
     if objects := [change.key for diff in diffs for change in _single_objects(diff, "deleted")]:
         yield f"{_objects(len(objects), 'deleted')}: {_names(objects, _FEW_NAMES)}.", "deleted"
-    changed = [addresses.changed(change for change in diff.changes if not diff.is_unlisted(change)) for diff in diffs]
+    changed = [addresses.compare_addresses(change for change in diff.changes if not diff.is_unlisted(change)) for diff in diffs]
     if lost := [address for addresses_of_diff in changed for address in addresses_of_diff.lost]:
-        yield f"{_addresses(len(lost), 'goes', 'go')}: {report.listed(lost, _FEW_NAMES)}.", "deleted"
+        yield f"{_addresses(len(lost), 'goes', 'go')}: {report.list_first(lost, _FEW_NAMES)}.", "deleted"
     if added := [address for addresses_of_diff in changed for address in addresses_of_diff.added]:
-        yield f"{_addresses(len(added), 'is new', 'are new')}: {report.listed(added, _FEW_NAMES)}.", "created"
+        yield f"{_addresses(len(added), 'is new', 'are new')}: {report.list_first(added, _FEW_NAMES)}.", "created"
     if drops := [drop for diff in diffs for drop in _drops(diff)]:
-        subject = report.counted(len(drops), "workload drops", "workloads drop")
+        subject = report.pluralize(len(drops), "workload drops", "workloads drop")
         yield (
-            f"{subject} to 1 replica until another writer scales {'it' if len(drops) == 1 else 'them'}: {_listed(drops)}.",
+            f"{subject} to 1 replica until another writer scales {'it' if len(drops) == 1 else 'them'}: {_list_names(drops)}.",
             "restarts",
         )
 
@@ -133,10 +135,13 @@ def _creations(diffs: Sequence[Diff]) -> Iterator[Sentence]:
         yield f"{_objects(len(objects), 'created')}: {_names(objects, _FEW_NAMES)}.", "created"
 
 
-def _unlisted(diffs: Sequence[Diff]) -> Iterator[Sentence]:
+def _sentences_about_unlisted(diffs: Sequence[Diff]) -> Iterator[Sentence]:
     """Yields the sentence about objects that the cluster may have already."""
     if objects := [change.key for diff in diffs for change in diff.changes if diff.is_unlisted(change)]:
-        subject, kinds = report.counted(len(objects), "object counts", "objects count"), "its kind" if len(objects) == 1 else "their kinds"
+        subject, kinds = (
+            report.pluralize(len(objects), "object counts", "objects count"),
+            "its kind" if len(objects) == 1 else "their kinds",
+        )
         yield f"{subject} as new, because the export has no object of {kinds}: {_names(objects, _FEW_NAMES)}.", ""
 
 
@@ -148,17 +153,17 @@ def _other_effects(diffs: Sequence[Diff]) -> Iterator[Sentence]:
         yield f"Pods of no service restart: {_names(restarting)}.", "restarts"
     unknown = [outcome.key for outcome in outcomes if outcome.effect == "unknown"]
     if unknown:
-        yield f"The effect of {report.counted(len(unknown), 'change')} is unknown: {_names(unknown)}.", "unknown"
+        yield f"The effect of {report.pluralize(len(unknown), 'change')} is unknown: {_names(unknown)}.", "unknown"
 
 
 def _gpus_of(diffs: Sequence[Diff]) -> Iterator[Sentence]:
     gpus = gpu_texts.total(diff.forecast.gpus for diff in diffs)
     if gpus.peak or gpus.unknown_peak:
         unknown_stops = any(comparison.interrupts_unknown_claims(diff) for diff in diffs)
-        stopped = _capital(gpu_texts.counted(gpus.interrupted, unknown_stops))
+        stopped = _capital(gpu_texts.count_gpus(gpus.interrupted, unknown_stops))
         verb = "are" if gpus.interrupted > 1 else "is"
         interrupted = f"{stopped} {verb} interrupted. " if gpus.interrupted or unknown_stops else ""
-        before = _capital(gpu_texts.counted(gpus.before, gpus.unknown_before))
+        before = _capital(gpu_texts.count_gpus(gpus.before, gpus.unknown_before))
         peak, after = (_number(*counts) for counts in ((gpus.peak, gpus.unknown_peak), (gpus.after, gpus.unknown_after)))
         claims = f"; {gpu_texts.claims(gpus.unknown_peak)}" if gpus.unknown_peak else ""
         yield f"{interrupted}{before} before, {peak} at the peak, {after} after{claims}.", ""
@@ -172,11 +177,11 @@ def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _refused(diffs: Sequence[Diff]) -> Iterator[Sentence]:
+def _sentences_about_refused(diffs: Sequence[Diff]) -> Iterator[Sentence]:
     objects = (outcome.key for diff in diffs for outcome in diff.forecast.outcomes if outcome.effect == "refused")
     refused = [*(key for diff in diffs for key in diff.refused), *objects]
     if refused:
-        yield f"{report.counted(len(refused), 'change is', 'changes are')} refused: {_names(refused)}.", "refused"
+        yield f"{report.pluralize(len(refused), 'change is', 'changes are')} refused: {_names(refused)}.", "refused"
 
 
 def _needed_gpus(diffs: Sequence[Diff]) -> Iterator[Sentence]:
@@ -186,14 +191,14 @@ def _needed_gpus(diffs: Sequence[Diff]) -> Iterator[Sentence]:
         stuck = [outcome.key.name for outcome in forecast.outcomes if outcome.stuck]
         if stuck:
             subject, verb = ("The rollout", "is stuck") if len(stuck) == 1 else ("The rollouts", "are stuck")
-            free = f"{gpu_texts.counted(forecast.needed)} must be free, and {forecast.free} {'is' if forecast.free == 1 else 'are'}"
-            yield f"{subject} of {_listed(stuck)} {verb}: {free}.", "stuck"
+            free = f"{gpu_texts.count_gpus(forecast.needed)} must be free, and {forecast.free} {'is' if forecast.free == 1 else 'are'}"
+            yield f"{subject} of {_list_names(stuck)} {verb}: {free}.", "stuck"
     needing = [diff.forecast for diff in diffs if diff.forecast.needed and not any(outcome.stuck for outcome in diff.forecast.outcomes)]
     needed = sum(forecast.needed for forecast in needing)
     if needing and all(forecast.free is not None for forecast in needing):
         yield "The rollouts fit on the nodes.", "same"
     elif needed:
-        yield f"The rollouts need {report.counted(needed, 'free GPU')}.", ""
+        yield f"The rollouts need {report.pluralize(needed, 'free GPU')}.", ""
 
 
 def title(service: Service) -> str:
@@ -212,24 +217,24 @@ def titles(diffs: Sequence[Diff], services: Iterable[Service]) -> str:
     names = (title(service) if has_graphs or has_namespaces else service.name for service in services)
     if has_namespaces:
         names = (f"{service.namespace}/{title(service)}" for service in services)
-    return report.listed([*dict.fromkeys(names)], _MOST_NAMES if len(diffs) == 1 else _FEW_NAMES)
+    return report.list_first([*dict.fromkeys(names)], _MOST_NAMES if len(diffs) == 1 else _FEW_NAMES)
 
 
 def _services(count: int, effect: str) -> str:
-    return report.counted(count, f"service is {effect}", f"services are {effect}")
+    return report.pluralize(count, f"service is {effect}", f"services are {effect}")
 
 
 def _objects(count: int, effect: str) -> str:
-    return report.counted(count, f"object is {effect}", f"objects are {effect}")
+    return report.pluralize(count, f"object is {effect}", f"objects are {effect}")
 
 
 def _addresses(count: int, one: str, several: str) -> str:
-    return report.counted(count, f"address {one}", f"addresses {several}")
+    return report.pluralize(count, f"address {one}", f"addresses {several}")
 
 
 def _names(keys: Sequence[ObjectKey], most: int = _MOST_NAMES) -> str:
-    return report.listed([*dict.fromkeys(f"{key.kind} {key.name}" for key in keys)], most)
+    return report.list_first([*dict.fromkeys(f"{key.kind} {key.name}" for key in keys)], most)
 
 
-def _listed(names: Sequence[str]) -> str:
-    return report.listed(names, _MOST_NAMES)
+def _list_names(names: Sequence[str]) -> str:
+    return report.list_first(names, _MOST_NAMES)

@@ -15,7 +15,7 @@ from krm_fn.review.forecast.rollouts import Service
 def write(content: DiffReport) -> str:
     """Returns the whole comparison. Objects that do not change are left out."""
     forecast = content.diff.forecast
-    verdict, changed = diff_report.verdict(content), addresses.changed(content.diff.changes)
+    verdict, changed = diff_report.verdict(content), addresses.compare_addresses(content.diff.changes)
     fields = {
         "old": content.old,
         **({"unchanged": True} if content.is_unchanged else {}),
@@ -33,7 +33,7 @@ def write(content: DiffReport) -> str:
             "unknown": [key._asdict() for key in content.diff.failed],
             "stuck": None if forecast.free is None else any(outcome.stuck for outcome in forecast.outcomes),
         },
-        "revert": {"headline": headline.verdict([advice.reverted(content.diff)]).headline},
+        "revert": {"headline": headline.verdict([advice.revert_diff(content.diff)]).headline},
         "objects": [_object(content, number, change, forecast.outcomes[number]) for number, change, _ in content.objects],
     }
     return report_model.document(fields, content.findings)

@@ -15,7 +15,7 @@ from krm_fn.render import dynamo_api
 from krm_fn.render.dynamo_resources import is_expanded, owner_keys
 from krm_fn.render.manifests import ownership
 from krm_fn.render.resolve.cluster import default_namespace
-from krm_fn.review.diff.rendered_state import RenderedState
+from krm_fn.review.diff.rendered_state import Render
 from krm_fn.review.live import cluster_export, field_ownership, server_fields
 from krm_fn.review.live.cluster_export import Export
 
@@ -25,18 +25,18 @@ _SECRET = ("", "Secret")
 class LiveStates(NamedTuple):
     """The state before the change, from the cluster, and the state after it. With an error finding, they cannot be compared."""
 
-    old: RenderedState
-    new: RenderedState
+    old: Render
+    new: Render
     results: list[Result]
 
 
-def owners(rendered: RenderedState) -> frozenset[ObjectKey]:
+def owners(rendered: Render) -> frozenset[ObjectKey]:
     """Returns the keys of the Dynamo resources of a render."""
     namespace = default_namespace(rendered.config)
     return frozenset(identity.key(resource, namespace) for resource in rendered.inputs if is_expanded(resource))
 
 
-def states(exported: Export, rendered: RenderedState, known: Collection[ObjectKey] = ()) -> LiveStates:
+def states(exported: Export, rendered: Render, known: Collection[ObjectKey] = ()) -> LiveStates:
     """Returns both states of the objects that the render has, or had: live objects with a mark of one of its Dynamo resources.
 
     `known` are the Dynamo resources of other renders that are compared with the same cluster.
@@ -65,7 +65,7 @@ def states(exported: Export, rendered: RenderedState, known: Collection[ObjectKe
     )
     old_objects = (*(old for old, _ in pairs.values()), *pruned)
     new_objects = tuple(pairs[key][1] if key in pairs else resource for key, resource in covered.items())
-    old = RenderedState(old_objects, (), rendered.config, built=rendered_owners, unlisted=unlisted if live else frozenset())
+    old = Render(old_objects, (), rendered.config, built=rendered_owners, unlisted=unlisted if live else frozenset())
     return LiveStates(old, rendered._replace(objects=new_objects, sources=()), errors or [*notes])
 
 
@@ -96,10 +96,10 @@ def _with_replicas(live: Resource, old: Resource, rendered: Resource) -> tuple[R
         stays = True
     if not isinstance(number, int) or not stays:
         return old, rendered
-    return _scaled(old, number), _scaled(rendered, number)
+    return _set_replicas(old, number), _set_replicas(rendered, number)
 
 
-def _scaled(resource: Resource, number: int) -> Resource:
+def _set_replicas(resource: Resource, number: int) -> Resource:
     return {**resource, "spec": {**mapping(resource.get("spec")), "replicas": number}}
 
 
@@ -128,7 +128,7 @@ def _unknown_owners(unowned: Sequence[ObjectKey]) -> Iterator[Result]:
     """Reports objects without managed fields: their removed fields look like fields that controllers added."""
     if unowned:
         message = (
-            f"the export lacks managedFields for {report.counted(len(unowned), 'object')}, such as {unowned[0].kind} {unowned[0].name}"
+            f"the export lacks managedFields for {report.pluralize(len(unowned), 'object')}, such as {unowned[0].kind} {unowned[0].name}"
         )
         effect = "fields that controllers set in their pods appear as removed, and labels and annotations that left the files do not"
         yield results.info(codes.EXPORT_WITHOUT_MANAGED_FIELDS, f"{message}, so {effect}; export again with `--show-managed-fields`")

@@ -13,7 +13,7 @@ from krm_fn.kubernetes import identity
 from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.kubernetes.types import Resource
 from krm_fn.render.resolve import cluster
-from krm_fn.review.diff.rendered_state import RenderedState
+from krm_fn.review.diff.rendered_state import Render
 
 Fits = Callable[[int, int], bool]
 """Tells whether an old root and a new root, given by their numbers, can be applied to the same cluster."""
@@ -27,13 +27,13 @@ class Move(NamedTuple):
     keys: frozenset[ObjectKey]
 
 
-def objects(state: RenderedState) -> dict[ObjectKey, Resource]:
+def objects(state: Render) -> dict[ObjectKey, Resource]:
     """Returns all objects of a state by their keys, also the Dynamo resources that reach the cluster."""
     namespace = cluster.default_namespace(state.config)
     return {identity.key(resource, namespace): resource for resource in (*state.objects, *state.sources)}
 
 
-def best_pairs(old: Sequence[RenderedState], new: Sequence[RenderedState], fits: Fits) -> list[tuple[int, int]]:
+def best_pairs(old: Sequence[Render], new: Sequence[Render], fits: Fits) -> list[tuple[int, int]]:
     """Pairs roots that are in one state only: those with the most equal objects first, then those with the most objects of the same key."""
     holders: dict[ObjectKey, list[tuple[int, Resource]]] = {}
     for number, state in enumerate(old):
@@ -57,7 +57,7 @@ def best_pairs(old: Sequence[RenderedState], new: Sequence[RenderedState], fits:
     return pairs
 
 
-def moves(pairs: Sequence[tuple[RenderedState, RenderedState]], fits: Fits) -> list[Move]:
+def moves(pairs: Sequence[tuple[Render, Render]], fits: Fits) -> list[Move]:
     """Returns the objects that leave one pair of an old and a new state, and come in another pair.
 
     An object that both pairs have in one state has two roots that apply it, so nothing moves.
@@ -77,17 +77,17 @@ def moves(pairs: Sequence[tuple[RenderedState, RenderedState]], fits: Fits) -> l
     return [Move(*pair, frozenset(keys)) for pair, keys in moved.items()]
 
 
-def without(state: RenderedState, keys: Collection[ObjectKey]) -> RenderedState:
+def without(state: Render, keys: Collection[ObjectKey]) -> Render:
     """Returns a state without some objects."""
-    return _filtered(state, lambda key: key not in keys) if keys else state
+    return _filter_state(state, lambda key: key not in keys) if keys else state
 
 
-def only(state: RenderedState, keys: Collection[ObjectKey]) -> RenderedState:
+def only(state: Render, keys: Collection[ObjectKey]) -> Render:
     """Returns a state with some objects only. What cannot be read of the state belongs to its other part."""
-    return _filtered(state, lambda key: key in keys)._replace(failed=frozenset(), is_partial=False)
+    return _filter_state(state, lambda key: key in keys)._replace(failed=frozenset(), is_partial=False)
 
 
-def _filtered(state: RenderedState, is_part: Callable[[ObjectKey], bool]) -> RenderedState:
+def _filter_state(state: Render, is_part: Callable[[ObjectKey], bool]) -> Render:
     namespace = cluster.default_namespace(state.config)
     remaining = tuple(resource for resource in state.objects if is_part(identity.key(resource, namespace)))
     sources = tuple(resource for resource in state.sources if is_part(identity.key(resource, namespace)))

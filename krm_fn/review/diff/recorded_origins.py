@@ -21,14 +21,14 @@ from krm_fn.render.resolve import cluster
 from krm_fn.render.rules import field_origin
 from krm_fn.render.schema.object_changes import ObjectChange
 from krm_fn.review import pods
-from krm_fn.review.diff.rendered_state import RenderedState
+from krm_fn.review.diff.rendered_state import Render
 
 _REPLICAS: Path = ("spec", "replicas")
 InputField = tuple[int, Path]
 """The number of an input of a state, and the path of a field in it."""
 
 
-def find(state: RenderedState, changes: Sequence[ObjectChange]) -> Mapping[FieldNumber, InputField]:
+def find(state: Render, changes: Sequence[ObjectChange]) -> Mapping[FieldNumber, InputField]:
     """Returns the fields of inputs from which changed objects are made, by the numbers of the changes and of their fields."""
     namespace = cluster.default_namespace(state.config)
     numbers = {identity.key(resource, namespace): number for number, resource in enumerate(state.inputs)}
@@ -58,7 +58,7 @@ def _path(change: ObjectChange, index: int | None) -> tuple[Resource, Path]:
     return (change.old or {}, field.old_path) if field.new is None else (change.new or {}, field.path)
 
 
-def _components(state: RenderedState, number: int) -> list[Pods]:
+def _components(state: Render, number: int) -> list[Pods]:
     """Returns the components of a Dynamo resource; empty if it does not render, or has none."""
     others = [resource for resource in state.inputs if not dynamo_resources.is_expanded(resource)]
     plans = expand.plans([state.inputs[number], *others], state.config)

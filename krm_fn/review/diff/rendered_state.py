@@ -39,7 +39,7 @@ class ChangeOrigin(NamedTuple):
     is_configuration: bool = False
 
 
-class RenderedState(NamedTuple):
+class Render(NamedTuple):
     """One of the two states that are compared.
 
     `objects` are the objects that reach the cluster, without the Dynamo resources that a render expands. `sources` are those of these
@@ -68,7 +68,7 @@ def render(
     settings: Resource | None = None,
     file_findings: Iterable[Result] = (),
     known: KnownItems | None = None,
-) -> RenderedState:
+) -> Render:
     """Renders the state of some resources, with the first replicas of scaling adapters.
 
     `settings` is the resource that holds the configuration, and `known` has items of another state.
@@ -80,7 +80,7 @@ def render(
     """
     from krm_fn.review.arguments import argument_findings  # noqa: PLC0415 - the command render imports this module, and judges no flags
 
-    state, planned = _rendered(inputs, config, settings, file_findings, known)
+    state, planned = _render_state(inputs, config, settings, file_findings, known)
     of_builds = (resource for resource in inputs if identity.key(resource, default_namespace(config)) in state.built)
     commands = argument_findings.check([*planned, *_of_builds(of_builds, known)])
     return state._replace(findings=(*state.findings, *commands))
@@ -88,18 +88,18 @@ def render(
 
 def render_objects(
     inputs: Sequence[Resource], config: Config, settings: Resource | None = None, file_findings: Iterable[Result] = ()
-) -> RenderedState:
+) -> Render:
     """Renders a state of which only the objects are needed: as `render`, without the findings about command lines."""
-    return _rendered(inputs, config, settings, file_findings, None)[0]
+    return _render_state(inputs, config, settings, file_findings, None)[0]
 
 
-def _rendered(
+def _render_state(
     inputs: Sequence[Resource],
     config: Config,
     settings: Resource | None,
     file_findings: Iterable[Result],
     known: KnownItems | None,
-) -> tuple[RenderedState, list[PlannedResource]]:
+) -> tuple[Render, list[PlannedResource]]:
     """Returns the state of some resources, and the plans of those that it renders."""
     keyed = [(identity.key(resource, default_namespace(config)), resource) for resource in inputs]
     built = built_keys(inputs, config)
@@ -112,8 +112,8 @@ def _rendered(
     objects = tuple(_with_first_replicas(rendered, [resource for _, resource in keyed], default_namespace(config)))
     own = (resource for key, resource in keyed if key in built and not labels.is_local(resource))
     sources = (*filter(is_expanded, applied), *own)
-    failed = frozenset(_failed(remaining, expansion.results, default_namespace(config)))
-    state = RenderedState(objects, tuple(inputs), config, settings, built, failed, findings=tuple(expansion.results), sources=sources)
+    failed = frozenset(_failed_keys(remaining, expansion.results, default_namespace(config)))
+    state = Render(objects, tuple(inputs), config, settings, built, failed, findings=tuple(expansion.results), sources=sources)
     return _with_errors(state, file_findings), planned
 
 
@@ -172,7 +172,7 @@ def _lost_message(ref: Ref, folder: str) -> str:
     return f"{problem}; list the DynamoRender under transformers"
 
 
-def _with_errors(state: RenderedState, findings: Iterable[Result]) -> RenderedState:
+def _with_errors(state: Render, findings: Iterable[Result]) -> Render:
     """Returns the state with the unknown objects and missing resources that errors about its files cause."""
     wrong = {finding.ref for finding in results.errors_of(findings)}
     refs = {results.ref(resource) for resource in state.inputs}
@@ -183,13 +183,13 @@ def _with_errors(state: RenderedState, findings: Iterable[Result]) -> RenderedSt
     return state._replace(failed=state.failed.union(failed), is_partial=not wrong <= refs | settings)
 
 
-def _failed(inputs: Iterable[Resource], findings: Iterable[Result], namespace: str) -> Iterable[ObjectKey]:
+def _failed_keys(inputs: Iterable[Resource], findings: Iterable[Result], namespace: str) -> Iterable[ObjectKey]:
     """Returns the keys of Dynamo resources with an error."""
     wrong = {result.ref for result in results.errors_of(findings)}
     return (identity.key(resource, namespace) for resource in inputs if is_expanded(resource) and results.ref(resource) in wrong)
 
 
-def comparable_objects(state: RenderedState, new: RenderedState) -> dict[ObjectKey, Resource] | None:
+def comparable_objects(state: Render, new: Render) -> dict[ObjectKey, Resource] | None:
     """Returns the objects of a state by their keys, with its Dynamo resources; None if less of it is known than of the new state."""
     if state.failed - new.failed or (state.is_partial and not new.is_partial):
         return None
@@ -204,7 +204,7 @@ def old_findings(findings: Iterable[Result]) -> Iterator[Result]:
             yield result._replace(severity="warning", code=_OLD, message=f"the old state has the error {result.code}: {result.message}")
 
 
-def new_findings(findings: Iterable[Result], old: RenderedState) -> list[Result]:
+def new_findings(findings: Iterable[Result], old: Render) -> list[Result]:
     """Returns the findings about the new state, without warnings and notes that the old state has too."""
     known = {result[1:5] for result in old.findings}
     return [result for result in findings if result.severity == "error" or result[1:5] not in known]

@@ -28,11 +28,11 @@ def read(graph: ClusterGraph, namespace: str) -> dict[str, Any]:
         if results.ref(graph.source).kind in RELEASED:
             settings["release"] = graph.config.behaviour
         settings["rendered by"] = " ".join(graph.mark.split(" ")[:2])
-    changes = gpu_use.unchanged(graph.objects, namespace)
+    changes = gpu_use.as_unchanged(graph.objects, namespace)
     templates = [template for resource in graph.objects for template in pods.of(resource)]
     if templates:
         settings["orchestrator"] = "grove" if any(change.key.kind == _GROVE for change in changes) else "deployment"
-        settings["scheduler"] = _joined({str(template.spec.get("schedulerName") or "default-scheduler") for template in templates})
+        settings["scheduler"] = _join_texts({str(template.spec.get("schedulerName") or "default-scheduler") for template in templates})
     counts = _counts(changes)
     for service in dict.fromkeys((*(template.service for template in templates), *counts)):
         by_container = _images([template for template in templates if template.service == service])
@@ -40,7 +40,7 @@ def read(graph: ClusterGraph, namespace: str) -> dict[str, Any]:
         for container, images in by_container.items():
             if container and images == main:
                 continue
-            settings[" ".join(filter(None, (service, "image", container)))] = _joined(images)
+            settings[" ".join(filter(None, (service, "image", container)))] = _join_texts(images)
         if service in counts:
             settings[f"{service} replicas"], settings[f"{service} GPUs"] = counts[service]
     return settings
@@ -74,5 +74,5 @@ def _counts(changes: tuple[ObjectChange, ...]) -> dict[str, tuple[int, int]]:
     return counts
 
 
-def _joined(texts: set[str]) -> str:
+def _join_texts(texts: set[str]) -> str:
     return ", ".join(sorted(texts))

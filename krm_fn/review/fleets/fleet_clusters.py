@@ -15,7 +15,7 @@ from krm_fn.render import dynamo_api, dynamo_resources, expand, labels, render_m
 from krm_fn.render.config import Config
 from krm_fn.render.manifests import ownership
 from krm_fn.render.resolve import cluster, release_choice
-from krm_fn.review.diff.rendered_state import RenderedState
+from krm_fn.review.diff.rendered_state import Render
 
 _WRITTEN_BY_A_RENDER = frozenset({labels.WORKLOADS, labels.SUMMARY, labels.SPEC_HASH, labels.ORCHESTRATOR, labels.RENDERED_BY})
 RELEASED = (dynamo_api.GRAPH, dynamo_api.COMPONENT)
@@ -37,7 +37,7 @@ class ClusterGraph(NamedTuple):
     beside: tuple[Resource, ...] = ()
     is_built: bool = True
 
-    def rendered(self) -> list[Resource]:
+    def render_again(self) -> list[Resource]:
         """Renders the source again with its settings; empty without a source."""
         if self.source is None:
             return []
@@ -64,7 +64,7 @@ class FleetCluster(NamedTuple):
         return merged
 
 
-def read(name: str, states: Iterable[RenderedState]) -> FleetCluster:
+def read(name: str, states: Iterable[Render]) -> FleetCluster:
     """Returns the cluster that applies some rendered states, one for each of its roots."""
     graphs: dict[ObjectKey, ClusterGraph] = {}
     others: dict[ObjectKey, Resource] = {}
@@ -84,7 +84,7 @@ def read(name: str, states: Iterable[RenderedState]) -> FleetCluster:
     return FleetCluster(name, graphs, others)
 
 
-def _graphs(state: RenderedState, namespace: str) -> dict[ObjectKey, ClusterGraph]:
+def _graphs(state: Render, namespace: str) -> dict[ObjectKey, ClusterGraph]:
     sources = {identity.key(source, namespace): source for source in state.sources}
     beside = tuple(_beside(state.inputs))
     graphs = {}

@@ -65,7 +65,7 @@ def compare(clusters: Sequence[FleetCluster], *, with_objects: bool = False) -> 
     """Compares at least two clusters. `with_objects` keeps all rows of generated objects. Secret values are hidden."""
     configuration = resource_matrix.compare([cluster.settings() for cluster in clusters])
     sections = [MatrixSection((CONFIGURATION,), tuple(configuration))] if configuration else []
-    graphs = _aligned([cluster.graphs for cluster in clusters])
+    graphs = _align_values([cluster.graphs for cluster in clusters])
     differing, explained = 0, 0
     for key, entries in graphs:
         rows, objects = _graph_rows(entries, key.namespace)
@@ -74,14 +74,14 @@ def compare(clusters: Sequence[FleetCluster], *, with_objects: bool = False) -> 
         differing += bool(rows or objects)
         if rows or shown:
             sections.append(MatrixSection((diff_report.object_name(key),), (*rows, *shown)))
-    for key, resources in _aligned([cluster.others for cluster in clusters]):
+    for key, resources in _align_values([cluster.others for cluster in clusters]):
         if rows := resource_matrix.compare(resources):
             sections.append(MatrixSection((diff_report.object_name(key),), tuple(rows)))
     names = tuple(cluster.name for cluster in clusters)
-    return FleetMatrix(names, tuple(_joined(sections)), len(graphs), differing, explained)
+    return FleetMatrix(names, tuple(_join_sections(sections)), len(graphs), differing, explained)
 
 
-def _aligned(maps: Sequence[dict[ObjectKey, _Value]]) -> list[tuple[ObjectKey, list[_Value | None]]]:
+def _align_values(maps: Sequence[dict[ObjectKey, _Value]]) -> list[tuple[ObjectKey, list[_Value | None]]]:
     """Returns the values of each key in all clusters, in the order of the keys.
 
     Clusters may use different namespaces. The namespace decides only for a name that one cluster has in several namespaces. In the
@@ -134,13 +134,15 @@ def _object_rows(graphs: Sequence[ClusterGraph | None]) -> Iterator[tuple[Matrix
         rows = resource_matrix.compare([next(by_graph) if graph else None for graph in graphs], " ".join(name))
         rows = [row for row in rows if len({number for number, graph in zip(row.alike, graphs, strict=True) if graph}) > 1]
         if rows and unexplained is None:
-            unexplained = _unexplained(present, maps)
+            unexplained = _unexplained_fields(present, maps)
         for row in rows:
             others = (unexplained or {}).get(name, ())
             yield row, not any(row.names[: len(path)] == path or path[: len(row.names)] == row.names for path in others)
 
 
-def _unexplained(graphs: Sequence[ClusterGraph], maps: Sequence[dict[tuple[str, str], Resource]]) -> dict[tuple[str, str], list[Path]]:
+def _unexplained_fields(
+    graphs: Sequence[ClusterGraph], maps: Sequence[dict[tuple[str, str], Resource]]
+) -> dict[tuple[str, str], list[Path]]:
     """Returns the fields of objects that differ from a second render in some cluster; the empty path for an object as a whole."""
     fields: dict[tuple[str, str], list[Path]] = {}
     checked: list[tuple[ClusterGraph, dict[tuple[str, str], Resource]]] = []
@@ -148,7 +150,7 @@ def _unexplained(graphs: Sequence[ClusterGraph], maps: Sequence[dict[tuple[str, 
         if not graph.is_built or any(graph == other and objects == known for other, known in checked):
             continue
         checked.append((graph, objects))
-        rendered = {fleet_clusters.object_name(resource): resource for resource in graph.rendered()}
+        rendered = {fleet_clusters.object_name(resource): resource for resource in graph.render_again()}
         for name in (*objects, *(name for name in rendered if name not in objects)):
             if name in objects and name in rendered:
                 changes = object_changes.between(rendered[name], objects[name])
@@ -158,7 +160,7 @@ def _unexplained(graphs: Sequence[ClusterGraph], maps: Sequence[dict[tuple[str, 
     return fields
 
 
-def _joined(sections: Sequence[MatrixSection]) -> Iterator[MatrixSection]:
+def _join_sections(sections: Sequence[MatrixSection]) -> Iterator[MatrixSection]:
     """Yields the sections; resources with the same rows share one."""
     titles: dict[str, list[str]] = {}
     by_rows: dict[str, MatrixSection] = {}

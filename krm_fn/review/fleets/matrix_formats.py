@@ -42,7 +42,7 @@ def _section(matrix: FleetMatrix, section: MatrixSection) -> ReportSection:
     head, legend = _columns(matrix, section)
     rows = [[Span(cell, "code") for cell in (_field(row), *_cells(section, row))] for row in section.rows]
     table = ReportTable(("Field", *map(Span, head)), rows, limit=report_markdown.LIMIT)
-    return ReportSection(report.listed(section.titles, _MOST_TITLES), [ReportLines(legend, "paragraphs"), table])
+    return ReportSection(report.list_first(section.titles, _MOST_TITLES), [ReportLines(legend, "paragraphs"), table])
 
 
 def json_text(matrix: FleetMatrix, findings: Sequence[Result]) -> str:
@@ -71,18 +71,19 @@ def _json_section(matrix: FleetMatrix, section: MatrixSection) -> dict[str, Any]
 def _verdict(matrix: FleetMatrix) -> Iterator[str]:
     """Yields the sentences that a reviewer reads first."""
     names = ", ".join(matrix.clusters)
-    resources = report.counted(matrix.resources, "Dynamo resource")
+    resources = report.pluralize(matrix.resources, "Dynamo resource")
     if len(matrix.clusters) < 2:
         yield "Nothing is compared, because fewer than two clusters can be built."
         return
     yield f"{len(matrix.clusters)} clusters with {resources}: {names}."
     if matrix.differs:
-        yield f"{report.counted(matrix.differing, 'Dynamo resource differs', 'Dynamo resources differ')} between the clusters."
+        yield f"{report.pluralize(matrix.differing, 'Dynamo resource differs', 'Dynamo resources differ')} between the clusters."
     else:
         yield "The clusters are the same."
     if matrix.explained:
         verb = "is" if matrix.explained == 1 else "are"
-        yield f"{report.counted(matrix.explained, 'difference')} of generated objects {verb} explained by these rows; --objects shows them."
+        differences = report.pluralize(matrix.explained, "difference")
+        yield f"{differences} of generated objects {verb} explained by these rows; --objects shows them."
 
 
 def _columns(matrix: FleetMatrix, section: MatrixSection) -> tuple[list[str], list[str]]:
@@ -92,7 +93,7 @@ def _columns(matrix: FleetMatrix, section: MatrixSection) -> tuple[list[str], li
         names = [report.visible(matrix.clusters[number]) for number in numbers]
         head = joined = ", ".join(names)
         if len(joined) > _LONGEST_NAMES and len(names) > 1:
-            head = f"{names[0]} and {report.counted(len(names) - 1, 'other')}"
+            head = f"{names[0]} and {report.pluralize(len(names) - 1, 'other')}"
             legend.append(f"{head}: {joined}")
         heads.append(head)
     return heads, legend

@@ -99,7 +99,7 @@ class _Column:
         hidden = {id(holder): holder_paths for holder, holder_paths in zip(holders, secrets, strict=True)}
         orders = [change.order for change in self._fields.values()]
         return [
-            (value if is_order else secret_values.shown(value, path, hidden[id(holder)]), value)
+            (value if is_order else secret_values.hide_secrets(value, path, hidden[id(holder)]), value)
             for (value, path, holder), is_order in zip(located, orders, strict=True)
         ]
 

@@ -126,7 +126,7 @@ def forecast(
     outcomes = tuple(_outcome(change, part, stuck, free, devices) for change, part in zip(changes, parts, strict=True))
     by_object = [(change.key.namespace, part.rollouts) for change, part in zip(changes, parts, strict=True)]
     gpus = _gpus_with_claims(by_object, devices)
-    needed = simulation.needed(together) if nodes is not None else _needed_with_claims(by_object, devices)
+    needed = simulation.needed_gpus(together) if nodes is not None else _needed_with_claims(by_object, devices)
     services = tuple(dict.fromkeys(service for change, part in zip(changes, parts, strict=True) if change.new for service in part.services))
     before = tuple(dict.fromkeys(service for change, part in zip(changes, parts, strict=True) for service in _old_services(change, part)))
     findings = (*_findings_of_all(changes, parts), *_node_findings(nodes, gpus.peak))
@@ -196,13 +196,13 @@ def _shares(part: KindForecast, namespace: str, devices: StateDevices) -> Iterat
 def _needed_with_claims(rollouts_by_object: Sequence[tuple[str, Sequence[Rollout]]], devices: StateDevices) -> int:
     """Returns the smallest number of free GPUs with which all rollouts end, with those of claims."""
     counted, shared = _claims(rollouts_by_object, devices)
-    return simulation.needed(counted) + shared.peak - shared.before
+    return simulation.needed_gpus(counted) + shared.peak - shared.before
 
 
 def _claims(rollouts_by_object: Sequence[tuple[str, Sequence[Rollout]]], devices: StateDevices) -> tuple[list[Rollout], Shared]:
     """Returns the rollouts with the GPUs of claims from templates, and the GPUs of claims with a name."""
-    counted = [rollout for namespace, own in rollouts_by_object for rollout in claimed_gpus.counted(own, namespace, devices)]
-    return counted, claimed_gpus.shared([(namespace, rollout) for namespace, own in rollouts_by_object for rollout in own], devices)
+    counted = [rollout for namespace, own in rollouts_by_object for rollout in claimed_gpus.count_claims(own, namespace, devices)]
+    return counted, claimed_gpus.shared_gpus([(namespace, rollout) for namespace, own in rollouts_by_object for rollout in own], devices)
 
 
 def _gpus_with_claims(rollouts_by_object: Sequence[tuple[str, Sequence[Rollout]]], devices: StateDevices) -> Gpus:
@@ -251,7 +251,7 @@ def _object_findings(change: ObjectChange, part: KindForecast) -> Iterator[Resul
     """Yields the findings about one object that do not depend on GPUs."""
     yield from part.findings
     ref = results.ref(change.new or change.old or {})
-    if part.effect == "refused" and not results.failed([*part.findings]):
+    if part.effect == "refused" and not results.has_errors([*part.findings]):
         field = results.field(part.causes[0])
         remedy = native_kinds.remedy(change.key).format(name=ref.name)
         yield results.error(
@@ -316,20 +316,20 @@ def _stuck(change: ObjectChange, stuck_rollouts: Sequence[Rollout], free: int) -
     gpus = sum(rollouts.gpus(rollout.new_demands) for rollout in stuck_rollouts if rollout.replaces)
     deadline = object_rules.spec(change.new).get("progressDeadlineSeconds")
     until = f"; it waits until progressDeadlineSeconds ({deadline} s) calls it failed" if isinstance(deadline, int) else ""
-    need = f"a new pod needs {report.counted(gpus, 'GPU')}, and {report.counted(free, 'GPU')} of the nodes are free"
+    need = f"a new pod needs {report.pluralize(gpus, 'GPU')}, and {report.pluralize(free, 'GPU')} of the nodes are free"
     message = f"the rollout is stuck: {need} while the old pods run{until}"
     return results.warning(codes.ROLLOUT_WITHOUT_FREE_GPUS, f"{message}; {_advice(change, stuck_rollouts)}", results.ref(change.new or {}))
 
 
 def _advice(change: ObjectChange, stuck_rollouts: Sequence[Rollout]) -> str:
     """Advice: a way to end the rollout with fewer GPUs, and its cost."""
-    needed = simulation.needed(stuck_rollouts)
+    needed = simulation.needed_gpus(stuck_rollouts)
     is_deployment = (change.key.group, change.key.kind) == _DEPLOYMENT
     for steps, advice, cost in native_workloads.deployment_choices(stuck_rollouts[0].new_units) if is_deployment else ():
-        fewer = simulation.needed([rollout._replace(steps=steps) for rollout in stuck_rollouts])
+        fewer = simulation.needed_gpus([rollout._replace(steps=steps) for rollout in stuck_rollouts])
         if fewer < needed:
-            return f"{advice} ({cost}, enough with {report.counted(fewer, 'GPU')} free), or make {report.counted(needed, 'GPU')} free"
-    return f"make {report.counted(needed, 'GPU')} free"
+            return f"{advice} ({cost}, enough with {report.pluralize(fewer, 'GPU')} free), or make {report.pluralize(needed, 'GPU')} free"
+    return f"make {report.pluralize(needed, 'GPU')} free"
 
 
 def _node_findings(nodes: Sequence[Resource] | None, peak: int) -> Iterator[Result]:

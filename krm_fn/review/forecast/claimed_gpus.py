@@ -48,15 +48,15 @@ def read(changes: Sequence[ObjectChange]) -> StateDevices:
     return StateDevices(device_claims.read(old), device_claims.read(new))
 
 
-def counted(rollouts: Sequence[Rollout], namespace: str, devices: StateDevices) -> tuple[Rollout, ...]:
+def count_claims(rollouts: Sequence[Rollout], namespace: str, devices: StateDevices) -> tuple[Rollout, ...]:
     """Returns rollouts whose pods also have the GPUs of their claims from templates, as far as the number is known.
 
     The pods of a rollout that replaces none have their old demands in both states, and new ones have claims of the new state.
     """
     return tuple(
         rollout._replace(
-            old_demands=tuple(_counted(demand, namespace, *_states(rollout, devices)) for demand in rollout.old_demands),
-            new_demands=tuple(_counted(demand, namespace, devices.new) for demand in rollout.new_demands),
+            old_demands=tuple(_count_demand(demand, namespace, *_states(rollout, devices)) for demand in rollout.old_demands),
+            new_demands=tuple(_count_demand(demand, namespace, devices.new) for demand in rollout.new_demands),
         )
         for rollout in rollouts
     )
@@ -67,7 +67,7 @@ def _states(rollout: Rollout, devices: StateDevices) -> tuple[Devices, ...]:
     return (devices.old,) if rollout.replaces else (devices.old, devices.new)
 
 
-def _counted(demand: Demand, namespace: str, *states: Devices) -> Demand:
+def _count_demand(demand: Demand, namespace: str, *states: Devices) -> Demand:
     claims = [use for use in demand.claims if use.kind == device_claims.TEMPLATE]
     gpus = 0
     for use in claims:
@@ -76,19 +76,19 @@ def _counted(demand: Demand, namespace: str, *states: Devices) -> Demand:
     return demand._replace(amounts=(*demand.amounts, (_RESOURCE, gpus))) if gpus else demand
 
 
-def shared(rollouts: Sequence[tuple[str, Rollout]], devices: StateDevices) -> Shared:
+def shared_gpus(rollouts: Sequence[tuple[str, Rollout]], devices: StateDevices) -> Shared:
     """Returns the GPUs of claims with a name. Each rollout comes with its namespace."""
     before: dict[tuple[str, str], int] = {}
     after: dict[tuple[str, str], int] = {}
     for namespace, rollout in rollouts:
-        for use, is_new in _named(rollout):
+        for use, is_new in _named_claims(rollout):
             numbers, known = (after, devices.new) if is_new else (before, devices.old)
             numbers[namespace, use.name] = max(numbers.get((namespace, use.name), 0), _number(use, namespace, known) or 0)
     peak = sum(max(before.get(key, 0), after.get(key, 0)) for key in before | after)
     return Shared(sum(before.values()), peak, sum(after.values()))
 
 
-def _named(rollout: Rollout) -> Iterator[tuple[ClaimUse, bool]]:
+def _named_claims(rollout: Rollout) -> Iterator[tuple[ClaimUse, bool]]:
     """Yields the claims with a name that a rollout uses, and true for those of new pods."""
     for demands, units, is_new in ((rollout.old_demands, rollout.old_units, False), (_new_demands(rollout), rollout.new_units, True)):
         for demand in demands if units else ():

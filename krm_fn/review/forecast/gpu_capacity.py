@@ -63,7 +63,7 @@ def pod_demand(pod_spec: Any) -> Demand:
     total = _sum([total, sidecars])
     amounts = {name: max(total.get(name, 0), peak.get(name, 0)) for name in (*total, *peak)}
     selector = {key: value for key, value in values.mapping(spec.get("nodeSelector")).items() if isinstance(value, str)}
-    tolerated = (_tolerated(container) for container in values.objects(spec.get("tolerations")))
+    tolerated = (_tolerated_key(container) for container in values.objects(spec.get("tolerations")))
     counted = tuple(sorted((name, count) for name, count in amounts.items() if count))
     return Demand(counted, tuple(sorted(selector.items())), tuple(tolerated), gpu_products.of_pod(spec), _claims(spec))
 
@@ -90,7 +90,7 @@ class _Node:
             self.free[resource] = self.free.get(resource, 0) + sign * count
             self.free_gpus += sign * count
 
-    def copied(self) -> _Node:
+    def copy(self) -> _Node:
         """Returns a node with the same free GPUs, which change separately."""
         return _Node(self.name, dict(self.free), self._labels, self._taints)
 
@@ -131,9 +131,9 @@ class Nodes:
             names.append(target.name)
         return tuple(names)
 
-    def copied(self) -> Nodes:
+    def copy(self) -> Nodes:
         """Returns nodes with the same free GPUs, which change separately."""
-        return Nodes(node.copied() for node in self._nodes.values())
+        return Nodes(node.copy() for node in self._nodes.values())
 
     def _tightest(self, demand: Demand) -> _Node | None:
         """Returns the node with the fewest free GPUs that has enough for a pod; None if no node has."""
@@ -182,7 +182,7 @@ class _AnyNode(_Node):
     def __init__(self, free: dict[str, int]) -> None:
         super().__init__("any", free, {}, ())
 
-    def copied(self) -> _AnyNode:
+    def copy(self) -> _AnyNode:
         """Returns a node with the same free GPUs, which change separately."""
         return _AnyNode(dict(self.free))
 
@@ -218,7 +218,7 @@ def _node(resource: Resource) -> _Node:
     return _Node(f"{metadata.get('name')}", free, values.mapping(metadata.get("labels")), taints)
 
 
-def _tolerated(toleration: Mapping[str, Any]) -> str:
+def _tolerated_key(toleration: Mapping[str, Any]) -> str:
     """Returns the key of the tolerated taints; empty for all taints."""
     return f"{toleration.get('key') or ''}"
 

@@ -36,15 +36,15 @@ def of(gpus: Gpus) -> GpuTexts:
     return GpuTexts(number(gpus.before, gpus.unknown_before), number(gpus.peak, gpus.unknown_peak), number(gpus.after, gpus.unknown_after))
 
 
-def counted(count: int, unknown_claims: int = 0) -> str:
+def count_gpus(count: int, unknown_claims: int = 0) -> str:
     """Returns a number with its unit, for a sentence.
 
-    >>> counted(1), counted(4, 1), counted(0, 2)
+    >>> count_gpus(1), count_gpus(4, 1), count_gpus(0, 2)
     ('1 GPU', 'at least 4 GPUs', 'an unknown number of GPUs')
     """
     if not count and unknown_claims:
         return "an unknown number of GPUs"
-    number_of_gpus = report.counted(count, "GPU")
+    number_of_gpus = report.pluralize(count, "GPU")
     return f"{_AT_LEAST} {number_of_gpus}" if unknown_claims else number_of_gpus
 
 
@@ -54,7 +54,7 @@ def claims(count: int) -> str:
     >>> claims(1), claims(2)
     ('1 claim is not known', '2 claims are not known')
     """
-    return report.counted(count, "claim is not known", "claims are not known") if count else ""
+    return report.pluralize(count, "claim is not known", "claims are not known") if count else ""
 
 
 def total(parts: Iterable[Gpus]) -> Gpus:

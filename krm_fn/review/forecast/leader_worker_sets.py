@@ -31,7 +31,7 @@ _OLD_NAMES = {"": _RESTART_POLICY, "Default": "None"}
 class LeaderWorkerSet(UniformWorkload):
     """A replica is a group of pods. A change of the stored templates, the size or the network recreates whole groups."""
 
-    def refused(self, change: ObjectChange, old: Resource, new: Resource) -> tuple[Path, ...]:
+    def refused_fields(self, change: ObjectChange, old: Resource, new: Resource) -> tuple[Path, ...]:
         """Returns the subgroups, if they differ."""
         return () if _subgroups(old) == _subgroups(new) else (_SUBGROUPS,)
 
@@ -52,8 +52,8 @@ class LeaderWorkerSet(UniformWorkload):
     def steps(self, spec: Mapping[str, Any], replicas: int) -> Steps:
         """Returns the steps of its rollout strategy. The default is one group at a time and no surge."""
         update = values.mapping(spec.get("rolloutStrategy"), "rollingUpdateConfiguration")
-        surge = min(uniform_workloads.scaled(update.get("maxSurge"), replicas, up=True, default=0), replicas)
-        unavailable = min(uniform_workloads.scaled(update.get("maxUnavailable"), replicas, up=False, default=1), replicas)
+        surge = min(uniform_workloads.scale_step(update.get("maxSurge"), replicas, up=True, default=0), replicas)
+        unavailable = min(uniform_workloads.scale_step(update.get("maxUnavailable"), replicas, up=False, default=1), replicas)
         return Steps(surge, unavailable, numbered=True)
 
     def selector(self, change: ObjectChange) -> RolloutPods:

@@ -163,11 +163,11 @@ def refused_fields(group: str, kind: str, old: Resource, new: Resource) -> tuple
         return ()
     stored = [stored_objects.of(old), stored_objects.of(new, old)]
     fixed = [stored_objects.without(resource, rules.mutable) for resource in stored]
-    changed = [*_changed(rules.immutable, *fixed), *_changed(rules.once, *stored, is_set=True)]
+    changed = [*_changed_paths(rules.immutable, *fixed), *_changed_paths(rules.once, *stored, is_set=True)]
     return tuple(dict.fromkeys((*changed, *(rules.conditions(*stored) if rules.conditions else ()))))
 
 
-def _changed(patterns: Iterable[Path], old: Resource, new: Resource, *, is_set: bool = False) -> Iterator[Path]:
+def _changed_paths(patterns: Iterable[Path], old: Resource, new: Resource, *, is_set: bool = False) -> Iterator[Path]:
     """Yields the paths of the fields that differ. If `is_set` is true, fields that the old object lacks are left out."""
     for path in dict.fromkeys(path for resource in (old, new) for path, _ in paths.find(resource, tuple(patterns))):
         before = paths.at(old, path)

@@ -90,8 +90,8 @@ def deployment_steps(strategy: Any, replicas: int) -> Steps:
     if fields.get("type") == "Recreate":
         return Steps(0, replicas, at_once=True)
     update = values.mapping(fields, "rollingUpdate")
-    surge = uniform_workloads.scaled(update.get("maxSurge"), replicas, up=True)
-    unavailable = uniform_workloads.scaled(update.get("maxUnavailable"), replicas, up=False)
+    surge = uniform_workloads.scale_step(update.get("maxSurge"), replicas, up=True)
+    unavailable = uniform_workloads.scale_step(update.get("maxUnavailable"), replicas, up=False)
     return Steps(surge, min(unavailable if surge or unavailable else 1, replicas))
 
 

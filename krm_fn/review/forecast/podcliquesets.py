@@ -54,7 +54,7 @@ def forecast(change: ObjectChange, _: ClusterState) -> KindForecast:
         return KindForecast(object_rules.simple_effect(change), services, rollouts=tuple(_rollouts(change, frozenset())))
     if refused := tuple(dict.fromkeys(_refused_fields(*map(_template, states)))):
         return KindForecast("refused", services, services, refused, tuple(_rollouts(change, None)), (_refusal(change, refused[0]),))
-    changed, count_warnings = _changed(*states), tuple(_changed_counts(change))
+    changed, count_warnings = _changed_cliques(*states), tuple(_changed_counts(change))
     causes = tuple(path for paths in changed.values() for path in paths)
     waits = values.mapping(object_rules.spec(states[1]).get("updateStrategy")).get("type") == "OnDelete"
     if waits or not changed:
@@ -107,7 +107,7 @@ def _cliques(resource: Resource | None) -> list[dict[str, Any]]:
     return values.objects(_template(resource).get("cliques"))
 
 
-def _changed(old: Resource, new: Resource) -> dict[int, tuple[Path, ...]]:
+def _changed_cliques(old: Resource, new: Resource) -> dict[int, tuple[Path, ...]]:
     """Returns the changed fields of each clique that is replaced, by its index in the new set.
 
     The priority class of the set replaces that of each clique.

@@ -70,7 +70,7 @@ class Rollout(NamedTuple):
     dropped: int = 0
 
 
-def recreated(rollout: Rollout) -> Rollout:
+def recreate(rollout: Rollout) -> Rollout:
     """Returns the rollout of an object that is deleted and created again: all old units stop first."""
     return rollout._replace(steps=Steps(0, rollout.new_units, at_once=True))
 
@@ -87,10 +87,10 @@ def place(rollouts: Sequence[Rollout], nodes: Sequence[Resource], pods: Sequence
     """
     free_nodes = gpu_capacity.nodes_without_pods(nodes, pods)
     located = [rollout._replace(placements=tuple(_placements(rollout, pods))[: rollout.old_units]) for rollout in rollouts]
-    return free_nodes, [_completed(rollout, free_nodes) for rollout in located]
+    return free_nodes, [_complete_rollout(rollout, free_nodes) for rollout in located]
 
 
-def _completed(rollout: Rollout, nodes: Nodes) -> Rollout:
+def _complete_rollout(rollout: Rollout, nodes: Nodes) -> Rollout:
     missing = rollout.old_units - len(rollout.placements)
     others = (nodes.take(rollout.old_demands, unbounded=True) or () for _ in range(missing))
     return rollout._replace(placements=(*rollout.placements, *others))

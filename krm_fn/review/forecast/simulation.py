@@ -86,7 +86,7 @@ def _peak_alone(numbers: _Numbers) -> int:
     return simulate([rollout], _pool([rollout], _PLENTY)).peak
 
 
-def needed(rollouts: Sequence[Rollout]) -> int:
+def needed_gpus(rollouts: Sequence[Rollout]) -> int:
     """Returns the smallest number of free GPUs with which all rollouts end, if they are on one node and of one resource."""
     held = sum(gpus(rollout.old_demands) * rollout.old_units for rollout in rollouts)
     least, most, tried = 0, peak(rollouts) - held, 0

@@ -24,7 +24,7 @@ _DEFAULT_STEP = "25%"
 class UniformWorkload:
     """Hooks of one kind of workload, and its forecast."""
 
-    def refused(self, change: ObjectChange, old: Resource, new: Resource) -> tuple[Path, ...]:
+    def refused_fields(self, change: ObjectChange, old: Resource, new: Resource) -> tuple[Path, ...]:
         """Returns the paths of the fields whose change an API server or a webhook refuses. The default is the table of native kinds."""
         return native_kinds.refused_fields(change.key.group, change.key.kind, old, new)
 
@@ -68,8 +68,8 @@ class UniformWorkload:
         if states is None:
             rollout = self._rollout(change, cluster_state, service, replaces=False)
             return KindForecast(object_rules.simple_effect(change), services, rollouts=(rollout,))
-        if refused := self.refused(change, *states):
-            rollout = rollouts.recreated(self._rollout(change, cluster_state, service, replaces=True))
+        if refused := self.refused_fields(change, *states):
+            rollout = rollouts.recreate(self._rollout(change, cluster_state, service, replaces=True))
             return KindForecast("refused", services, services, refused, (rollout,))
         causes = self.causes(*states)
         replaces = bool(causes) and not self.waits(states[1])
@@ -96,7 +96,7 @@ def _parts(rollout: Rollout, unchanged: int) -> Iterator[Rollout]:
         yield rollout._replace(old_units=stay, new_units=stay, replaces=False)
 
 
-def scaled(step: Any, replicas: int, *, up: bool, default: int | str = _DEFAULT_STEP) -> int:
+def scale_step(step: Any, replicas: int, *, up: bool, default: int | str = _DEFAULT_STEP) -> int:
     """Number of units of a step: a number, or a percentage of the replicas, rounded up or down. An invalid step counts as zero."""
     value = default if step is None else step
     if isinstance(value, int):

@@ -35,7 +35,7 @@ class ImageList(NamedTuple):
     @property
     def pinned(self) -> list[str]:
         """The images with their digests where the lock has them, each once. Invalid references are left out: nothing can pull them."""
-        return sorted({image_references.pinned(image, self.digests) for image in self.images if image_references.read(image)})
+        return sorted({image_references.pin_image(image, self.digests) for image in self.images if image_references.read(image)})
 
 
 class ImageFormat(NamedTuple):
@@ -118,7 +118,7 @@ def _volume_paths() -> list[str]:
 
 def _text(images: ImageList) -> str:
     """For people: each image with its digest, and below it every use with the line that names the image."""
-    lines = ((image_references.pinned(image, images.digests), *starmap(_line, uses)) for image, uses in images.images.items())
+    lines = ((image_references.pin_image(image, images.digests), *starmap(_line, uses)) for image, uses in images.images.items())
     return report_text.block(ReportLines([line for listed in lines for line in listed]))
 
 

@@ -61,7 +61,7 @@ def _problem(value: Any) -> str:
     return ""
 
 
-def wanted(uses: Iterable[ImageUse]) -> list[str]:
+def images_without_digest(uses: Iterable[ImageUse]) -> list[str]:
     """Lists the images that need a digest, in alphabetical order: those with a valid reference that has none."""
     parts = {use.image: image_references.read(use.image) for use in uses}
     return sorted(image for image, part in parts.items() if part and not part.digest)
@@ -83,7 +83,7 @@ def missing(uses: Iterable[ImageUse], digests: dict[str, str], file: str) -> Ite
         yield results.error(codes.IMAGE_NOT_LOCKED, message, *use.where)
 
 
-def unpinned(uses: Iterable[ImageUse], digests: dict[str, str]) -> Iterator[Result]:
+def warn_of_unpinned(uses: Iterable[ImageUse], digests: dict[str, str]) -> Iterator[Result]:
     """Warns of each image that pods name by its tag and a mirror holds by its digest, at the first field that names the image."""
     known: set[str] = set()
     for use in uses:

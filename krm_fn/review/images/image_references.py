@@ -42,7 +42,7 @@ def read(image: str) -> ImageReference | None:
     return ImageReference(match["name"], match["tag"] or "", match["digest"] or "")
 
 
-def pinned(image: str, digests: dict[str, str]) -> str:
+def pin_image(image: str, digests: dict[str, str]) -> str:
     """Adds the digest of the lock to an image. An image that has a digest, or has none in the lock, stays as it is."""
     return image if "@" in image or image not in digests else f"{image}@{digests[image]}"
 

@@ -80,7 +80,7 @@ class Policy(NamedTuple):
         severities = ("error", "warning") if self.strict else ("error",)
         return [result for result in findings if result.severity in severities]
 
-    def shown(self, findings: list[Result]) -> list[Result]:
+    def visible_findings(self, findings: list[Result]) -> list[Result]:
         """Findings to print: with --quiet, only those that make the command fail."""
         return self.failing(findings) if self.quiet else findings
 

@@ -17,7 +17,7 @@ from krm_fn.review.budgets import budget_report, gpu_use, limits
 from krm_fn.review.budgets.gpu_use import RootObjects
 from krm_fn.review.budgets.limits import Budget
 from krm_fn.review.diff import comparison
-from krm_fn.review.diff.rendered_state import RenderedState
+from krm_fn.review.diff.rendered_state import Render
 
 _NO_BUDGET = "write one DynamoBudget of config.dynamo.krm-fn.io/v1alpha1"
 
@@ -53,8 +53,8 @@ class BudgetReport(NamedTuple):
 def read(path: str) -> tuple[BudgetFile | None, list[Result]]:
     """Reads a file with one budget. Returns None with the findings if the file has an error."""
     file = reading.read(path)
-    findings = [*file.results, *_wrong(file.sources, path)] if not results.failed(file.results) else file.results
-    if results.failed(findings):
+    findings = [*file.results, *_wrong(file.sources, path)] if not results.has_errors(file.results) else file.results
+    if results.has_errors(findings):
         return None, findings
     return BudgetFile(file.sources[0], limits.read(file.sources[0].value)), []
 
@@ -66,11 +66,11 @@ def _wrong(sources: Sequence[Source], path: str) -> list[Result]:
         return [results.error(codes.UNUSABLE_BUDGET, f"the file has {kinds}; {_NO_BUDGET}", file=reading.name(path))]
     (source,) = sources
     by_schema = [*schema_check.resource(source.value)]
-    return reading.located([(source, finding) for finding in by_schema or limits.check(source.value)])
+    return reading.locate_findings([(source, finding) for finding in by_schema or limits.check(source.value)])
 
 
-def states(old: RenderedState | None, new: RenderedState, clusters: tuple[str, ...] = ()) -> RootObjects:
+def states(old: Render | None, new: Render, clusters: tuple[str, ...] = ()) -> RootObjects:
     """Returns the objects of a root that are measured. Without an old state, nothing changes. `clusters` are those of the root."""
     namespace = default_namespace(new.config)
-    changes = gpu_use.unchanged(new.objects, namespace) if old is None else comparison.compare_objects(old, new)
+    changes = gpu_use.as_unchanged(new.objects, namespace) if old is None else comparison.compare_objects(old, new)
     return RootObjects(changes, (*(old.inputs if old else ()), *new.inputs), namespace, clusters)

@@ -18,9 +18,9 @@ from krm_fn.render.rules import updates
 from krm_fn.repository import destinations, mixed_versions
 from krm_fn.repository.files import reading, revisions, selection
 from krm_fn.repository.files.reading import Source
-from krm_fn.repository.files.revisions import OldState
+from krm_fn.repository.files.revisions import OldFiles
 from krm_fn.repository.files.sources import Sources
-from krm_fn.repository.states import RootState
+from krm_fn.repository.states import RootFiles
 from krm_fn.review import config_map_documents, resource_findings
 from krm_fn.review.budgets.gpu_use import RootObjects
 from krm_fn.review.diff import rendered_state
@@ -42,10 +42,10 @@ class CheckedPart(NamedTuple):
     """The resources of a root or of all other paths, their old state, and the names of their clusters."""
 
     loaded: Sources
-    before: OldState | None
+    before: OldFiles | None
     clusters: tuple[str, ...] = ()
 
-    def measured(self) -> RootObjects:
+    def measured_objects(self) -> RootObjects:
         """Returns the objects whose GPUs a budget counts, in the old and in the new state."""
         known, config = KnownItems(), self.loaded.config
         new = rendered_state.render(self.loaded.values, config, known=known)
@@ -77,10 +77,10 @@ class CheckedInputs(NamedTuple):
         """The text of stdin; empty if no part has it."""
         return next((part.loaded.stdin for part in self.parts if part.loaded.stdin), "")
 
-    def skipped(self) -> list[str]:
+    def skipped_lines(self) -> list[str]:
         """Returns what is not checked, in words: files by reason, and roots without a Dynamo resource."""
         text = selection.summary(sum((part.loaded.skipped for part in self.parts), self.skipped_files))
-        roots = f"{report.counted(self.skipped_roots, 'root')} without a Dynamo resource" if self.skipped_roots else ""
+        roots = f"{report.pluralize(self.skipped_roots, 'root')} without a Dynamo resource" if self.skipped_roots else ""
         return [part for part in (text, roots) if part]
 
 
@@ -109,7 +109,7 @@ def load(given: Inputs, old: str | None, *, is_plain: bool, verbose: bool) -> Ch
         inputs.results.extend(path_inputs.charts(loaded.resources))
         inputs.results.extend(mixed_versions.check(loaded.resources) if loaded.stdin else ())  # the output of a build
     states = [
-        repository_states.RepositoryStates(repository_states.read_revision(*inside, given), None) for inside in revision_paths.values()
+        repository_states.RepositoryChange(repository_states.read_revision(*inside, given), None) for inside in revision_paths.values()
     ]
     states += [repository_states.read(folder, given, old, unchanged="share") for folder in folders]
     for path, read in zip((*revision_paths, *folders), states, strict=True):
@@ -127,24 +127,24 @@ def load(given: Inputs, old: str | None, *, is_plain: bool, verbose: bool) -> Ch
         )
         inputs.results.extend(cluster_discovery.check(read.new.roots))
         inputs = inputs._replace(skipped_roots=inputs.skipped_roots + read.new.skipped, skipped_files=inputs.skipped_files + read.new.files)
-        if not read.new.roots and not results.failed(read.new.results):
+        if not read.new.roots and not results.has_errors(read.new.results):
             inputs.results.append(path_inputs.nothing(path, read.new))
     return inputs
 
 
-def _old_state(old: str | None, given: Inputs) -> OldState | None:
+def _old_state(old: str | None, given: Inputs) -> OldFiles | None:
     try:
         return None if old is None else revisions.read(old, given.paths, given.exclude)
     except revisions.RepositoryError as problem:
         raise InputError(str(problem), "--old") from problem
 
 
-def _old_resources(roots: Iterable[RootState]) -> OldState:
+def _old_resources(roots: Iterable[RootFiles]) -> OldFiles:
     """Returns the resources of roots in the old state. They are compared by their identity, because a build has no files."""
-    return OldState([(source, frozenset()) for root in roots for source in root.sources.resources], [])
+    return OldFiles([(source, frozenset()) for root in roots for source in root.sources.resources], [])
 
 
-def _moved_resources(state: RootState, roots: Iterable[RootState]) -> OldState:
+def _moved_resources(state: RootFiles, roots: Iterable[RootFiles]) -> OldFiles:
     """Returns the resources of a new root that roots had which only the old state has: a folder may have another name."""
     present = {identity.key(source.value, state.sources.default_namespace) for source in state.sources.resources}
     old = _old_resources(root for root in roots if destinations.can_be_same(root.destination, state.destination, is_same_folder=False))
@@ -170,7 +170,7 @@ def find(
         groups += [(updates.check([pair.old], [pair.new.value], loaded.default_namespace, loaded.config), [pair.new]) for pair in pairs]
         about = [result for findings, group in groups for result in reading.locate(_with_severities(findings, severities), group, root)]
         all_findings = reading.locate([*loaded.results, *_once(about), *(before.results if before else ())], loaded.resources, root)
-        located += patch_consequences.judged(all_findings, loaded.resources)
+        located += patch_consequences.judge_patches(all_findings, loaded.resources)
     return CheckFindings(located, compared)
 
 

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from krm_fn.base.results import Result
 from krm_fn.render.rules import shared_discovery
-from krm_fn.repository.states import RootState
+from krm_fn.repository.states import RootFiles
 
 
-def check(roots: Iterable[RootState]) -> Iterator[Result]:
+def check(roots: Iterable[RootFiles]) -> Iterator[Result]:
     """Yields one warning for each graph, also if its root is applied to several clusters. A render finds those within one root."""
-    by_cluster: dict[str, list[RootState]] = {}
+    by_cluster: dict[str, list[RootFiles]] = {}
     for root in roots:
         for cluster in root.destination.clusters:
             by_cluster.setdefault(cluster, []).append(root)
@@ -24,7 +24,7 @@ def check(roots: Iterable[RootState]) -> Iterator[Result]:
                 yield finding
 
 
-def check_cluster(roots: Sequence[RootState]) -> Iterator[Result]:
+def check_cluster(roots: Sequence[RootFiles]) -> Iterator[Result]:
     """Yields the warnings about the roots of one cluster, with their locations."""
     sources = {id(source.value): source for root in roots for source in root.sources.resources}
     groups = [[(source.value, root.sources.config) for source in root.sources.resources] for root in roots]

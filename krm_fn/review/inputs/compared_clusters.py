@@ -12,7 +12,7 @@ from krm_fn.base.results import Result
 from krm_fn.render.expand import KnownItems
 from krm_fn.repository.files import reading
 from krm_fn.repository.roots import Root
-from krm_fn.repository.states import RepositoryState, RootState
+from krm_fn.repository.states import RepositoryFiles, RootFiles
 from krm_fn.review.diff import rendered_state
 from krm_fn.review.fleets import fleet_clusters, fleet_matrix
 from krm_fn.review.fleets.fleet_clusters import FleetCluster
@@ -78,17 +78,17 @@ def _load(given: Inputs, names: Sequence[str]) -> list[_LoadedCluster]:
         if path in repositories:
             state = repositories[path]
         else:
-            root = RootState(Root(path, "folder", ""), path, path, "", given.of_path(path).load())
-            state = RepositoryState([root], [])
+            root = RootFiles(Root(path, "folder", ""), path, path, "", given.of_path(path).load())
+            state = RepositoryFiles([root], [])
         loaded.append(_cluster(name, state, known))
     return loaded
 
 
-def _cluster(name: str, state: RepositoryState, known: KnownItems) -> _LoadedCluster:
+def _cluster(name: str, state: RepositoryFiles, known: KnownItems) -> _LoadedCluster:
     """Renders the roots of a cluster."""
     parts = [root.sources for root in state.roots]
     states = [rendered_state.render(part.values, part.config, part.settings_value, part.results, known) for part in parts]
-    about = [finding for part, rendered in zip(parts, states, strict=True) for finding in part.located(rendered.findings)]
+    about = [finding for part, rendered in zip(parts, states, strict=True) for finding in part.locate(rendered.findings)]
     about += cluster_discovery.check_cluster(state.roots)
     lines = [root.line for root in state.roots if root.how]
     is_known = all(root.is_known for root in state.roots) and not any(rendered.failed or rendered.is_partial for rendered in states)

@@ -23,11 +23,11 @@ from krm_fn.repository.files.reading import File
 from krm_fn.repository.files.repository import RepositoryError
 from krm_fn.repository.files.sources import Sources
 from krm_fn.review.changed_lines import command_origins, document_hunks
-from krm_fn.review.changed_lines.document_hunks import LoadedState
+from krm_fn.review.changed_lines.document_hunks import LocatedRender
 from krm_fn.review.diff import live_states, recorded_origins, rendered_state
 from krm_fn.review.diff.comparison import FindOrigins, Origins
 from krm_fn.review.diff.live_states import LiveStates
-from krm_fn.review.diff.rendered_state import ChangeOrigin, RenderedState
+from krm_fn.review.diff.rendered_state import ChangeOrigin, Render
 from krm_fn.review.inputs import InputError, Inputs
 from krm_fn.review.live import cluster_export
 
@@ -41,7 +41,7 @@ class StoppedError(Exception):
         self.messages = messages
 
 
-def load(given: Inputs, old: str | None) -> tuple[LoadedState, LoadedState | None]:
+def load(given: Inputs, old: str | None) -> tuple[LocatedRender, LocatedRender | None]:
     """Loads the state of the files, and the old state if it is named: a file, a folder or a git revision.
 
     The configuration of the files is that of --config, or the one among the files. Raises InputError if git cannot read the
@@ -63,33 +63,33 @@ def load(given: Inputs, old: str | None) -> tuple[LoadedState, LoadedState | Non
             raise InputError(str(problem), "--old") from problem
     known = KnownItems() if old_files else None
     rendered = rendered_state.render(files.values, files.config, files.settings_value, files.results, known)
-    state = LoadedState("the files", rendered, files, files.located(rendered.findings))
+    state = LocatedRender("the files", rendered, files, files.locate(rendered.findings))
     return state, None if old is None or old_files is None else render_old(old, old_files, known)
 
 
-def render_old(name: str, files: Sources, known: KnownItems | None, build_sources: BuildSources | None = None) -> LoadedState:
+def render_old(name: str, files: Sources, known: KnownItems | None, build_sources: BuildSources | None = None) -> LocatedRender:
     """Renders an old state. Its errors are warnings, because a change may repair them. `known` has the items of the new state."""
     rendered = rendered_state.render(files.values, files.config, files.settings_value, files.results, known)
-    findings = [*rendered_state.old_findings(_located(files, rendered.findings, build_sources))]
+    findings = [*rendered_state.old_findings(_locate_findings(files, rendered.findings, build_sources))]
     if revisions.is_path(name) and not (files.resources or files.results):
         findings = [revisions.empty(name)]
-    return LoadedState(name, rendered, files, findings, build_sources)
+    return LocatedRender(name, rendered, files, findings, build_sources)
 
 
-def _located(files: Sources, findings: Iterable[Result], build_sources: BuildSources | None) -> list[Result]:
+def _locate_findings(files: Sources, findings: Iterable[Result], build_sources: BuildSources | None) -> list[Result]:
     """Returns the findings of a render with their locations: in the files of the build, if it printed the resources."""
     if build_sources is None:
-        return files.located(findings)
+        return files.locate(findings)
     built = {source.address: source for source in files.resources}
     at_sources: list[Result] = []
     for finding in findings:
         source = built.get(finding.ref) if finding.ref else None
         field = build_sources.field(source, finding.path) if source else None
         at_sources.append(finding._replace(**field[0].location(field[1])) if field else finding)
-    return files.located(at_sources)
+    return files.locate(at_sources)
 
 
-def live_origins(state: LoadedState) -> FindOrigins:
+def live_origins(state: LocatedRender) -> FindOrigins:
     """Returns a function that finds the fields of the files from which changed objects of a cluster were made."""
 
     def find(changes: Sequence[ObjectChange]) -> Origins:
@@ -105,7 +105,7 @@ def live_origins(state: LoadedState) -> FindOrigins:
     return find
 
 
-def document_origins(old: LoadedState, new: LoadedState) -> FindOrigins:
+def document_origins(old: LocatedRender, new: LocatedRender) -> FindOrigins:
     """Returns a function that finds the lines of plain files that make changes."""
     return functools.partial(document_hunks.find, old, new)
 
@@ -119,7 +119,7 @@ def read_export(path: str) -> tuple[list[Any], list[Result]]:
     return [source.value for source in file.sources], results.errors_of(file.results)
 
 
-def load_live(path: str, states: Sequence[LoadedState]) -> list[tuple[LoadedState, LoadedState] | None]:
+def load_live(path: str, states: Sequence[LocatedRender]) -> list[tuple[LocatedRender, LocatedRender] | None]:
     """Returns, for each new state, the objects that can be compared with a cluster, and the state of the cluster.
 
     Of several states, one has None if the export has objects of other namespaces only. Raises StoppedError if the export cannot be used, or
@@ -130,21 +130,21 @@ def load_live(path: str, states: Sequence[LoadedState]) -> list[tuple[LoadedStat
     _stop([*errors, *exported.results], path)
     owners = frozenset(owner for state in states for owner in live_states.owners(state.rendered))
     live = [live_states.states(exported, state.rendered, owners) for state in states]
-    if all(results.failed(entry.results) for entry in live):
+    if all(results.has_errors(entry.results) for entry in live):
         _stop([finding for entry in live for finding in entry.results], path)
     return [
-        None if results.failed(entry.results) else _live_pair(state, entry, path, has_objects=bool(values))
+        None if results.has_errors(entry.results) else _live_pair(state, entry, path, has_objects=bool(values))
         for state, entry in zip(states, live, strict=True)
     ]
 
 
-def _live_pair(new: LoadedState, live: LiveStates, path: str, *, has_objects: bool) -> tuple[LoadedState, LoadedState]:
+def _live_pair(new: LocatedRender, live: LiveStates, path: str, *, has_objects: bool) -> tuple[LocatedRender, LocatedRender]:
     """Returns the new state with the objects that are compared, and the state of the cluster."""
     findings = [finding._replace(file=reading.name(path)) for finding in live.results]
     if not has_objects:
         message = "the export has no object, so all objects count as new; check the context and the namespace of `kubectl get`"
         findings = [results.warning(codes.EMPTY_EXPORT, message, file=reading.name(path))]
-    return new._replace(rendered=live.new), LoadedState("the cluster", live.old, Sources([], [], new.files.config, []), findings)
+    return new._replace(rendered=live.new), LocatedRender("the cluster", live.old, Sources([], [], new.files.config, []), findings)
 
 
 def _stop(findings: list[Result], path: str) -> None:
@@ -168,14 +168,14 @@ class BuildCommand(NamedTuple):
 def read_build(text: str, seconds: int) -> BuildCommand:
     """Reads the option `--build`. Raises InputError for a text that is not a command."""
     try:
-        return BuildCommand(text, commands.split(text), seconds)
+        return BuildCommand(text, commands.split_words(text), seconds)
     except ValueError as problem:
         raise InputError(f"{problem}; name a program and its arguments.", "--build") from problem
 
 
 def build_states(
     build: BuildCommand, old: str | None, given: Inputs, stack: contextlib.ExitStack
-) -> tuple[LoadedState, LoadedState | None, FindOrigins]:
+) -> tuple[LocatedRender, LocatedRender | None, FindOrigins]:
     """Returns the new state, the old state if it is named, and a function that finds the lines that make changes.
 
     The command can run again until the end of `stack`. Raises StoppedError if a build fails, or if its output cannot be used.
@@ -185,7 +185,7 @@ def build_states(
     path = given.paths[0]
     old_output = old_sources = None
     try:
-        copies = stack.enter_context(checkouts.opened(old, Path(path)))
+        copies = stack.enter_context(checkouts.open_checkouts(old, Path(path)))
         if old is not None:
             with copies.old_state() as folder:
                 old_output = run_build(build, folder, old)
@@ -200,14 +200,14 @@ def build_states(
     files = sources.from_files([output], config.sources, namespace=namespace)
     known = KnownItems() if old is not None else None
     rendered = rendered_state.render(files.values, files.config, files.settings_value, files.results, known)
-    findings = [*config.results, *_located(files, rendered.findings, new_sources)]
-    new_state = LoadedState("the working tree", rendered, files, findings, new_sources)
+    findings = [*config.results, *_locate_findings(files, rendered.findings, new_sources)]
+    new_state = LocatedRender("the working tree", rendered, files, findings, new_sources)
     if old_output is None or old is None:
         return new_state, None, live_origins(new_state)
     named, default = ([], files.settings) if Path(old).is_dir() else sources.old_configuration(old, given.config, files.settings)
     old_state = render_old(old, sources.from_files([old_output], named, default, namespace=namespace), known, old_sources)
 
-    def rebuilt(folder: Path, texts: Mapping[str, str | None]) -> RenderedState | None:
+    def rebuilt(folder: Path, texts: Mapping[str, str | None]) -> Render | None:
         """Returns the state that the command makes with other texts of some files; None if it fails."""
         named = config.sources
         changed = texts.get(os.path.relpath(Path(given.config).resolve(), Path(path).resolve())) if given.config else None
@@ -229,7 +229,7 @@ def run_build(build: BuildCommand, folder: Path, state: str) -> File:
     Paths of the copy are relative in its messages, because the copy is removed before a user reads them.
     """
     process = commands.run(build.words, folder, build.seconds)
-    messages = escaping.joined(process.messages.replace(str(folder), ".").splitlines())
+    messages = escaping.join_lines(process.messages.replace(str(folder), ".").splitlines())
     if process.slow:
         message = f"the build of {state} {process.problem}; repair `{build.text}`, or allow more with --build-timeout"
         raise StoppedError([results.error(codes.BUILD_TIMED_OUT, message)], messages)

@@ -156,7 +156,7 @@ class ComputedStatus:
             counts[_NOUNS[key.kind]] = ready + (key not in unready), total + 1
         return counts
 
-    def drifted(self) -> list[ObjectKey]:
+    def drifted_graphs(self) -> list[ObjectKey]:
         """Returns the graphs that somebody changed in the cluster."""
         graphs = (cached for cached in self.objects if cached.key.kind == cached_object.GRAPH)
         return [cached.key for cached in graphs if conditions.find(self._status(cached), conditions.DRIFTED).is_true]
@@ -192,7 +192,7 @@ class ComputedStatus:
         cached = cached_object.read(resource, self._loaded.default_namespace)
         if cached.entries is not None or cached.problem or cached.graph or cached.key.kind == dynamo_api.REQUEST:
             return cached
-        rendered, rejection = self._rendered(resource, _OPERATOR_RULES)
+        rendered, rejection = self._render_resource(resource, _OPERATOR_RULES)
         if rejection:
             return cached._replace(problem=rejection, reason=cached_object.REJECTED)
         return cached_object.read(rendered, self._loaded.default_namespace)
@@ -202,10 +202,10 @@ class ComputedStatus:
         request = cached_request.read(resource, self._loaded.default_namespace)
         if request.managed:
             return request
-        rendered, rejection = self._rendered(resource)
+        rendered, rejection = self._render_resource(resource)
         return cached_request.read(rendered, self._loaded.default_namespace)._replace(managed=True, problem=rejection)
 
-    def _rendered(self, resource: Resource, rules: Container[str] | None = None) -> tuple[Resource, str]:
+    def _render_resource(self, resource: Resource, rules: Container[str] | None = None) -> tuple[Resource, str]:
         """Returns the resource with the annotations of a render, and why its spec is rejected. `rules` limits the codes of rejections."""
         annotations, findings = expand.own_annotations(resource, self._loaded.config)
         self.results += [finding for finding in findings if finding.code == codes.INTERNAL_ERROR]
@@ -257,7 +257,7 @@ class RequestObjects:
             if (key.group, key.kind) == (request_profiling.GROUP, request_profiling.KIND):
                 self._jobs[key] = request_profiling.read_job(resource, default_namespace)
             elif (key.group, key.kind) == ("", "ConfigMap"):
-                self._outputs[key] = profiler_output.published(resource, default_namespace)
+                self._outputs[key] = profiler_output.read_config_map(resource, default_namespace)
             elif (key.group, key.kind) == ("", "Pod"):
                 self._pods.append(request_profiling.read_pod(resource, default_namespace))
 

@@ -140,9 +140,9 @@ def check(given: Inputs, known: KnownChecks | None = None) -> CheckedDocuments:
     if known:
         known.forget_unused()
     located += given.project.results
-    return CheckedDocuments(inputs, _sorted(located, inputs))
+    return CheckedDocuments(inputs, _sort_findings(located, inputs))
 
 
-def _sorted(findings: Sequence[Result], inputs: CheckedInputs) -> list[Result]:
+def _sort_findings(findings: Sequence[Result], inputs: CheckedInputs) -> list[Result]:
     values = [source.value for source in inputs.resources]
     return Policy().without_ignored(sorted(findings, key=results.order), values)

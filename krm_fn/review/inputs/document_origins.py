@@ -74,14 +74,14 @@ def effects(scope: DocumentScope, line: int, texts: Mapping[str, str], built: Bu
         return []
     values = Counter(report.value(field.value) for _, field in fields)
     fields.sort(key=lambda entry: values[report.value(entry[1].value)] > 1)
-    return [*dict.fromkeys(_described(item, field) for item, field in fields)]
+    return [*dict.fromkeys(_describe_field(item, field) for item, field in fields)]
 
 
 def _fields(sections: Sequence[RootSections]) -> list[tuple[Explained, ExplainedField]]:
     return [(item, field) for root in sections for section in root.sections for item in section.objects for field in item.fields]
 
 
-def _described(item: Explained, field: ExplainedField) -> str:
+def _describe_field(item: Explained, field: ExplainedField) -> str:
     name = report.visible(f"{item.key.kind}/{item.key.name}")
     return f"{name} `{report.visible(results.field(field.path))}`: `{report.value(field.value)}`"
 

@@ -15,7 +15,7 @@ from krm_fn.repository.files.reading import Source
 from krm_fn.review import render_settings
 from krm_fn.review.diagram import Diagram, graph_diagram
 from krm_fn.review.diff import comparison
-from krm_fn.review.diff.rendered_state import RenderedState
+from krm_fn.review.diff.rendered_state import Render
 from krm_fn.review.inputs import Inputs, compared_roots, path_inputs
 
 
@@ -38,7 +38,7 @@ def draw(given: Inputs) -> DrawnGraphs:
             drawn.append((root.name, graph_diagram.diagram(render.sources.values, render.sources.config)))
             expansion = expand.expand(render.sources.values, render.sources.config)
             about += reading.locate(expansion.results, render.sources.resources)
-        about += root.sources.located(())
+        about += root.sources.locate(())
     return DrawnGraphs(drawn, results.errors_of(about), loaded.resources, loaded.lines, loaded.stdin)
 
 
@@ -57,7 +57,7 @@ def draw_change(given: Inputs, old: str) -> DrawnGraphs:
     return DrawnGraphs(drawn, about, sources, compared.lines, stdin)
 
 
-def _as_rendered(state: RenderedState) -> RenderedState:
+def _as_rendered(state: Render) -> Render:
     """Returns a state with the settings of its render: those of a finished build are on its graphs."""
     built = (resource for resource in state.sources if identity.key(resource, cluster.default_namespace(state.config)) in state.built)
     graph = next(built, None)

@@ -20,7 +20,7 @@ from krm_fn.render.manifests import ownership
 from krm_fn.repository.files import reading
 from krm_fn.repository.files.sources import Sources
 from krm_fn.review.inputs import InputError, Inputs, origin_locations
-from krm_fn.review.inputs.path_inputs import RootRender
+from krm_fn.review.inputs.path_inputs import RenderFiles
 
 
 class Section(NamedTuple):
@@ -44,7 +44,7 @@ class ExplainedRoot:
     `files` are all resources of the render, and `loaded` those that render. `failed` are the errors.
     """
 
-    def __init__(self, render: RootRender) -> None:
+    def __init__(self, render: RenderFiles) -> None:
         written = [source for source in render.sources.resources if not ownership.is_marked(source.value)]  # not of an earlier render
         self.name = render.name
         self.files = render.sources._replace(resources=written)
@@ -63,11 +63,11 @@ class ExplainedRoot:
     @cached_property
     def explanation(self) -> Explanation:
         """The fields of all objects with their origins."""
-        return Explanation([*self.explained(self.objects)], self.loaded.values, self.loaded.config)
+        return Explanation([*self.explain_objects(self.objects)], self.loaded.values, self.loaded.config)
 
-    def explained(self, objects: Iterable[Resource]) -> Iterator[Explained]:
+    def explain_objects(self, objects: Iterable[Resource]) -> Iterator[Explained]:
         """Yields objects with the origins of their fields."""
-        return explaining.explained(self.rendered, objects, self.loaded.config)
+        return explaining.explain_objects(self.rendered, objects, self.loaded.config)
 
     def is_unknown(self, given: Inputs) -> bool:
         """True if no object is known: all failed, or the configuration has an error."""
@@ -77,18 +77,19 @@ class ExplainedRoot:
         files = {given.config, self.loaded.settings.file if self.loaded.settings else None}
         return bool(result.ref and function_config.is_config(result.ref)) or (bool(result.file) and result.file in files)
 
-    def unused(self) -> list[Result]:
+    def unused_fields(self) -> list[Result]:
         """Returns the warnings about fields that reach no object, with their locations."""
         message = "the field reaches no generated object; remove it, or check its name and its place"
         findings = [
-            results.warning(codes.UNUSED_FIELD, message, origin.ref, origin.path) for origin in affected_fields.unused(self.explanation)
+            results.warning(codes.UNUSED_FIELD, message, origin.ref, origin.path)
+            for origin in affected_fields.unused_leaves(self.explanation)
         ]
         return reading.locate(findings, self.loaded.resources)
 
 
-def unused(roots: Sequence[ExplainedRoot]) -> list[Result]:
+def warn_of_unused(roots: Sequence[ExplainedRoot]) -> list[Result]:
     """Returns the warnings about fields that reach no object. A line of a base that several roots have must reach none in all of them."""
-    by_root = [root.unused() for root in roots]
+    by_root = [root.unused_fields() for root in roots]
     lines = [{(finding.file, finding.line, finding.column) for finding in findings} for findings in by_root]
     files = [{source.file for source in root.loaded.resources} for root in roots]
     distinct = {(finding.file, finding.line, finding.column): finding for findings in by_root for finding in findings}
@@ -106,25 +107,27 @@ def select(roots: Sequence[ExplainedRoot], object_name: str | None, field: str |
         raise InputError(f"{field!r} is not the path of a field, such as spec.replicas.", "--field")
     _require_object(roots, object_name)
     inputs = {} if selected_path is None else {id(root): _inputs(root, selected_path) for root in roots}
-    of_objects = [root for root in roots if selected_path and any(_has_field(entry, selected_path) for entry in _named(root, object_name))]
+    of_objects = [
+        root for root in roots if selected_path and any(_has_field(entry, selected_path) for entry in _objects_named(root, object_name))
+    ]
     if line is not None:
         _require_line(roots, line)
     elif selected_path and not of_objects:
         _require_field(roots, object_name, f"{field}", inputs)
     shown = []
     for root in roots:
-        sections = [Section("", root.explained(_named(root, object_name)))]
+        sections = [Section("", root.explain_objects(_objects_named(root, object_name)))]
         if line is not None:
             sections = _of_line(root, line)
         elif selected_path and not of_objects:
-            sections = _affected(root, inputs[id(root)])
+            sections = _affected_sections(root, inputs[id(root)])
         path = selected_path if line is not None or of_objects else None
-        objects = [section._replace(objects=_selected(section.objects, object_name, path)) for section in sections]
+        objects = [section._replace(objects=_select_objects(section.objects, object_name, path)) for section in sections]
         shown.append(RootSections(root.name, objects, root.loaded))
     return shown
 
 
-def _named(root: ExplainedRoot, object_name: str | None) -> list[Resource]:
+def _objects_named(root: ExplainedRoot, object_name: str | None) -> list[Resource]:
     return [resource for resource in root.objects if object_name is None or _is_named(resource, object_name)]
 
 
@@ -136,7 +139,7 @@ def _is_named(resource: Resource, name: str) -> bool:
 
 
 def _require_object(roots: Sequence[ExplainedRoot], object_name: str | None) -> None:
-    if object_name is None or any(_named(root, object_name) for root in roots):
+    if object_name is None or any(_objects_named(root, object_name) for root in roots):
         return
     refs = [results.ref(resource) for root in roots for resource in root.objects]
     names = {f"{ref.kind}/{ref.name}": None for ref in refs}
@@ -153,7 +156,7 @@ def _inputs(root: ExplainedRoot, selected: Path) -> list[Origin]:
         Origin("user", path, source.address)
         for source in root.loaded.resources
         for path in origin_locations.paths_of(source.value)
-        for document, inner in [reading.written(source, path)]
+        for document, inner in [reading.find_written_field(source, path)]
         if field_paths.is_at_or_below(path, selected, source.value) or field_paths.is_at_or_below(inner, selected, document.value)
     ]
 
@@ -161,7 +164,7 @@ def _inputs(root: ExplainedRoot, selected: Path) -> list[Origin]:
 def _require_field(roots: Sequence[ExplainedRoot], object_name: str | None, field: str, inputs: Mapping[int, Sequence[Origin]]) -> None:
     if any(inputs.values()):
         return
-    objects = [resource for root in roots for resource in _named(root, object_name)]
+    objects = [resource for root in roots for resource in _objects_named(root, object_name)]
     known = {name: None for resource in objects for path, _ in paths.leaves(resource) for name in _above(path)}
     raise InputError(f"no object has the field {field!r}{_nearest(field, known)}", "--field")
 
@@ -176,7 +179,7 @@ def _nearest(name: str, known: dict[str, None]) -> str:
     return f"; did you mean {near[0]!r}?" if near else ""
 
 
-def _selected(objects: Iterable[Explained], object_name: str | None, selected: Path | None) -> Iterator[Explained]:
+def _select_objects(objects: Iterable[Explained], object_name: str | None, selected: Path | None) -> Iterator[Explained]:
     """The objects of that kind and name, with that field and those below it only."""
     for explained in objects:
         if object_name is not None and not _is_named(explained.resource, object_name):
@@ -204,16 +207,16 @@ def _require_line(roots: Sequence[ExplainedRoot], line: str) -> None:
 def _of_line(root: ExplainedRoot, line: str) -> list[Section]:
     """Fields that a line reaches, and other fields that it decides."""
     file, _, number = line.rpartition(":")
-    return _affected(root, origin_locations.by_line(root.loaded, file).get(int(number), ()))
+    return _affected_sections(root, origin_locations.by_line(root.loaded, file).get(int(number), ()))
 
 
-def _affected(root: ExplainedRoot, inputs: Iterable[Origin]) -> list[Section]:
+def _affected_sections(root: ExplainedRoot, inputs: Iterable[Origin]) -> list[Section]:
     """Fields that fields of a resource or a setting reach, and other fields that they decide."""
     groups: dict[Ref | Path, list[Origin]] = {}
     for origin in inputs:
         groups.setdefault(origin.ref or origin.path, []).append(origin)
-    reached = [entry for group in groups.values() for entry in affected_fields.reached(root.explanation, group)]
-    decided = [entry for group in groups.values() for entry in affected_fields.decided(root.explanation, group)]
+    reached = [entry for group in groups.values() for entry in affected_fields.objects_reached(root.explanation, group)]
+    decided = [entry for group in groups.values() for entry in affected_fields.objects_decided(root.explanation, group)]
     shown = {(explained.key, entry.path) for explained in reached for entry in explained.fields}
     more = [
         explained._replace(fields=[entry for entry in explained.fields if (explained.key, entry.path) not in shown])

@@ -46,7 +46,7 @@ def uses(part: PathPart) -> list[ImageUse]:
     return list(dict.fromkeys(found))
 
 
-def located(uses: Sequence[ImageUse], loaded: Sources, root: Path | None) -> list[tuple[ImageUse, FieldLocation]]:
+def locate_uses(uses: Sequence[ImageUse], loaded: Sources, root: Path | None) -> list[tuple[ImageUse, FieldLocation]]:
     """Returns the uses with the locations of the fields that name their images, in the same order. `root` is the root folder of a build."""
     locations = origin_locations.of_authors((use.author for use in uses), loaded, root)
     return [(use, locations[use.author]) for use in uses]
@@ -58,9 +58,9 @@ def find_digests(uses: Sequence[ImageUse], file: str | None, command: Sequence[s
     A lock gets new digests only if the list of images `is_complete`.
     """
     locked = _read_lock(file) if file else ImageLock({}, [])
-    if results.failed(locked.results):
+    if results.has_errors(locked.results):
         return ImageDigests({}, locked.results)
-    images = image_lock.wanted(uses)
+    images = image_lock.images_without_digest(uses)
     digests = image_lock.only(locked.digests, images)
     if not command:
         return ImageDigests(digests, list(image_lock.missing(uses, digests, file)) if file else [])
@@ -75,7 +75,7 @@ def _read_lock(path: str) -> ImageLock:
     if not Path(path).exists():
         return ImageLock({}, [])
     file = reading.read(path)
-    if results.failed(file.results):
+    if results.has_errors(file.results):
         return ImageLock({}, file.results)
     return image_lock.read(file.sources[0].value if file.sources else None, path)
 
@@ -113,12 +113,12 @@ def _run(command: list[str]) -> str:
     except OSError as problem:
         raise ValueError(f"{command[0]} cannot be run: {problem.strerror}") from problem
     if process.returncode:
-        raise ValueError(f"{command[0]} ended with code {process.returncode}: {_shown(process.stderr)}")
+        raise ValueError(f"{command[0]} ended with code {process.returncode}: {_show_output(process.stderr)}")
     digest = process.stdout.decode(errors="replace").strip()
     if not image_references.DIGEST.fullmatch(digest):
-        raise ValueError(f"{command[0]} printed no digest but {_shown(process.stdout)!r}")
+        raise ValueError(f"{command[0]} printed no digest but {_show_output(process.stdout)!r}")
     return digest
 
 
-def _shown(output: bytes) -> str:
+def _show_output(output: bytes) -> str:
     return report.printable(output.decode(errors="replace"))[:_SHOWN]

@@ -18,9 +18,9 @@ _CAUSED = (_COLLISION, codes.CONTAINER_WITHOUT_IMAGE, codes.MISSING_MAIN_CONTAIN
 """The codes of components whose names collide, and of those without an image or without a container `main`."""
 
 
-def judged(findings: Sequence[Result], sources: Sequence[Source]) -> list[Result]:
+def judge_patches(findings: Sequence[Result], sources: Sequence[Source]) -> list[Result]:
     """Returns the findings about resources, without those that a patch causes, and with the flags that a patch replaced."""
-    return with_replaced_flags(replaced_arguments.explained(without_consequences(findings), sources), sources)
+    return with_replaced_flags(replaced_arguments.explain_replaced(without_consequences(findings), sources), sources)
 
 
 def without_consequences(findings: Sequence[Result]) -> list[Result]:

@@ -27,7 +27,7 @@ from krm_fn.repository import committed
 from krm_fn.repository.files import project_file, reading, selection
 from krm_fn.repository.files.reading import Source
 from krm_fn.repository.files.sources import Sources
-from krm_fn.repository.states import RepositoryState, RootState
+from krm_fn.repository.states import RepositoryFiles, RootFiles
 from krm_fn.review import render_settings
 from krm_fn.review.inputs import Inputs, repository_states, revision_path
 
@@ -40,7 +40,7 @@ _NO_GRAPH = (
 )
 
 
-class RootRender(NamedTuple):
+class RenderFiles(NamedTuple):
     """The resources of a part that are rendered with one configuration. Those that a build generated are not among them.
 
     `generated` are the objects of these resources in the build; None if no build rendered them.
@@ -61,10 +61,10 @@ class PathPart(NamedTuple):
     sources: Sources
     is_built: bool = False
 
-    def renders(self) -> list[RootRender]:
+    def renders(self) -> list[RenderFiles]:
         """Returns the renders of the part: one for each configuration. In a build, a render wrote its configuration on its graphs."""
         if not self.is_built:
-            return [RootRender(self.name, self.sources)]
+            return [RenderFiles(self.name, self.sources)]
         written = [source for source in self.sources.resources if not ownership.is_generated(source.value)]
         others = [source for source in written if not dynamo_resources.is_expanded(source.value)]
         by_config: dict[Config, list[Source]] = {}
@@ -79,7 +79,7 @@ class PathPart(NamedTuple):
         errors = [finding for expansion in expansions for finding in results.errors_of(expansion.results)]
         return reading.locate([*self.sources.results, *errors], self.sources.resources, top)
 
-    def _render(self, config: Config, graphs: Sequence[Source], others: Iterable[Source]) -> RootRender:
+    def _render(self, config: Config, graphs: Sequence[Source], others: Iterable[Source]) -> RenderFiles:
         namespace = cluster.default_namespace(config)
         keys = {identity.key(source.value, namespace) for source in graphs}
         generated = [
@@ -88,7 +88,7 @@ class PathPart(NamedTuple):
             if (not graphs and ownership.is_generated(source.value))  # source: drop
             or not keys.isdisjoint(dynamo_resources.owner_keys(source.value, identity.key(source.value, namespace).namespace))
         ]
-        return RootRender(self.name, self.sources._replace(resources=[*graphs, *others], config=config), generated or None)
+        return RenderFiles(self.name, self.sources._replace(resources=[*graphs, *others], config=config), generated or None)
 
     def _config(self, graph: Source) -> Config:
         """Returns the settings that made the objects of a graph."""
@@ -128,7 +128,7 @@ class LoadedRoots(NamedTuple):
 
     def with_dynamo(self) -> LoadedRoots:
         """Returns the parts with a Dynamo resource or an object of one, and those with errors, which may have some; all if none has any."""
-        needed = [root for root in self.roots if any(map(is_of_dynamo, root.sources.values)) or results.failed(root.sources.results)]
+        needed = [root for root in self.roots if any(map(is_of_dynamo, root.sources.values)) or results.has_errors(root.sources.results)]
         return self._replace(roots=needed or self.roots)
 
     def at_texts(self, move: Callable[[Source], Source]) -> LoadedRoots:
@@ -165,7 +165,7 @@ def charts(resources: Sequence[Source]) -> list[Result]:
     releases = [source for source in resources if source.address.kind == "HelmRelease"]
     if not releases or any(is_of_dynamo(source.value) for source in resources):
         return []
-    names = report.listed([report.visible(source.address.name) for source in releases], _MOST)
+    names = report.list_first([report.visible(source.address.name) for source in releases], _MOST)
     message = f"krm-fn renders no charts, so the graphs of HelmRelease {names} are not known"
     fix = "to judge them, pipe `helm template CHART --values VALUES` into this command"
     return [results.info(codes.CHART_NOT_RENDERED, f"{message}; {fix}", releases[0].address, **releases[0].location())]
@@ -203,13 +203,13 @@ def _part(path: str, folder: str) -> Result:
     )
 
 
-def _add(loaded: LoadedRoots, path: str, state: RepositoryState) -> None:
+def _add(loaded: LoadedRoots, path: str, state: RepositoryFiles) -> None:
     """Adds the roots of a folder."""
     loaded.roots.extend(PathPart(root.name, root.sources, root.root.kind != "folder") for root in state.roots)
     is_plain = len(state.roots) == 1 and state.roots[0].root.kind == "folder"
     loaded.lines.extend([] if is_plain else (root.line for root in state.roots))
     findings = [finding for finding in state.results if finding.code not in committed.CODES]
-    if not any(map(has_content, state.roots)) and not results.failed(findings):
+    if not any(map(has_content, state.roots)) and not results.has_errors(findings):
         findings.append(nothing(path, state))
     loaded.results.extend(findings)
 
@@ -219,21 +219,21 @@ def is_of_dynamo(resource: Resource) -> bool:
     return dynamo_api.is_dynamo(resource) or ownership.is_generated(resource)
 
 
-def has_content(root: RootState) -> bool:
+def has_content(root: RootFiles) -> bool:
     """True for a root with resources, and for one whose findings say why it has none."""
-    return bool(root.sources.resources) or results.failed(root.sources.results) or not root.is_known
+    return bool(root.sources.resources) or results.has_errors(root.sources.results) or not root.is_known
 
 
-def nothing(path: str, state: RepositoryState) -> Result:
+def nothing(path: str, state: RepositoryFiles) -> Result:
     """Returns the error about a folder in which no root has a Dynamo resource."""
-    looked_at = [f"{report.counted(state.skipped, 'root')} without a Dynamo resource"] if state.skipped else []
+    looked_at = [f"{report.pluralize(state.skipped, 'root')} without a Dynamo resource"] if state.skipped else []
     looked_at += [selection.summary(state.files)] if state.files else []
     return no_resource([path], "; ".join(looked_at))
 
 
 def without_dynamo(loaded: LoadedRoots, given: Inputs) -> list[Result]:
     """Returns the error about paths that have resources, but none of Dynamo: a command about graphs has no answer then."""
-    is_known = results.failed(loaded.results) or any(results.failed(part.results) for part in loaded.parts)
+    is_known = results.has_errors(loaded.results) or any(results.has_errors(part.results) for part in loaded.parts)
     return [] if is_known or any(is_of_dynamo(source.value) for source in loaded.resources) else [no_resource(given.paths)]
 
 

@@ -12,7 +12,7 @@ from krm_fn.render import expand
 from krm_fn.render.resolve import cluster
 from krm_fn.review import required_objects, requirement_states
 from krm_fn.review.inputs import origin_locations
-from krm_fn.review.inputs.path_inputs import RootRender
+from krm_fn.review.inputs.path_inputs import RenderFiles
 from krm_fn.review.required_objects import ObjectUse
 from krm_fn.review.requirement_states import ExportedKeys, RequiredObject, State
 
@@ -31,7 +31,7 @@ class RenderNeeds(NamedTuple):
         return any(required.is_missing for required in self.objects) or any(state == "missing" for *_, state in self.definitions)
 
 
-def find(render: RootRender, exported: ExportedKeys | None, root: Path | None, *, is_named: bool) -> RenderNeeds:
+def find(render: RenderFiles, exported: ExportedKeys | None, root: Path | None, *, is_named: bool) -> RenderNeeds:
     """Returns all that a render needs. `exported` is an export of the cluster, and `root` the root folder of a build."""
     loaded = render.sources
     requirements = [*_find_requirements(render), *required_objects.namespaces(loaded.values, cluster.default_namespace(loaded.config))]
@@ -39,13 +39,13 @@ def find(render: RootRender, exported: ExportedKeys | None, root: Path | None, *
     kinds = required_objects.definitions([*(source.value for source in render.generated or ()), *rendered])
     return RenderNeeds(
         render.name if is_named else "",
-        requirement_states.grouped(requirements, exported),
+        requirement_states.group_requirements(requirements, exported),
         [(*kind, requirement_states.definition_state(*kind, exported)) for kind in kinds],
         origin_locations.of_authors((requirement.author for requirement in requirements), loaded, root),
     )
 
 
-def _find_requirements(render: RootRender) -> list[ObjectUse]:
+def _find_requirements(render: RenderFiles) -> list[ObjectUse]:
     """Returns what the objects of a render need. Those of a build are as its last layer left them, for example with other names."""
     loaded, namespace = render.sources, cluster.default_namespace(render.sources.config)
     requirements = required_objects.of_render(loaded.values, loaded.config)

@@ -37,7 +37,7 @@ class _Replaced(NamedTuple):
     flags: tuple[str, ...]
 
 
-def explained(findings: Sequence[Result], sources: Iterable[Source]) -> list[Result]:
+def explain_replaced(findings: Sequence[Result], sources: Iterable[Source]) -> list[Result]:
     """Returns the findings with one about each patch that replaced arguments, in place of those about the flags that are lost by it.
 
     A patch that loses flags of which no finding says that they are missing has none: an overlay may leave out a flag.
@@ -54,7 +54,7 @@ def explained(findings: Sequence[Result], sources: Iterable[Source]) -> list[Res
 def _lists(source: Source) -> Iterator[_Replaced]:
     """Yields the lists of words that patches of a resource replaced, with loss of flags."""
     for path, words in paths.find(source.value, _LISTS) if source.patches and source.unbuilt is not None else ():
-        author, _ = reading.written(source, path)
+        author, _ = reading.find_written_field(source, path)
         before = paths.at(source.unbuilt, paths.by_names(path, source.value, source.unbuilt))
         lost = tuple(flag for flag in _flags(before) if flag not in _flags(words))
         if lost and author in source.patches:
@@ -81,5 +81,5 @@ def _finding(replaced: _Replaced, caused: list[Result]) -> Result:
     flags = " and ".join(filter(None, (", ".join(replaced.flags[:-1]), replaced.flags[-1])))
     problem = f"this patch replaces {path[-1]} as a whole, so {name} loses {flags}"
     message = f"{problem}; write them into the patch too, or change single words with a JSON patch"
-    make = results.error if results.failed(caused) else results.warning
+    make = results.error if results.has_errors(caused) else results.warning
     return make(codes.PATCH_REPLACES_ARGUMENTS, message, source.address, path, **source.location(path))

@@ -20,7 +20,7 @@ from krm_fn.repository import private_programs, root_inputs, states
 from krm_fn.repository.files import checkouts, project_file, reading, repository, revisions, selection
 from krm_fn.repository.files.checkouts import Checkouts
 from krm_fn.repository.files.repository import RepositoryError
-from krm_fn.repository.states import RepositoryState, RootListing, RootOptions
+from krm_fn.repository.states import RepositoryFiles, RootListing, RootOptions
 from krm_fn.repository.tree import KPTFILE, ParsedFiles, Tree
 from krm_fn.review.changed_lines.rebuilds import Rebuilds
 from krm_fn.review.inputs import InputError, Inputs
@@ -38,11 +38,11 @@ Unchanged = Literal["build", "share", "skip"]
 """The treatment of roots whose inputs are the same in both states: both are built, the new one is used for both, or none is built."""
 
 
-class RepositoryStates(NamedTuple):
+class RepositoryChange(NamedTuple):
     """The new state of a folder, and its old state if one is named, with `rebuilds` of their roots."""
 
-    new: RepositoryState
-    old: RepositoryState | None
+    new: RepositoryFiles
+    old: RepositoryFiles | None
     rebuilds: Rebuilds | None = None
 
 
@@ -95,7 +95,7 @@ def _was_repository(path: str, old: str) -> bool:
         return Path(old).is_dir() and is_repository(old)
     folder = Path(path).resolve()
     try:
-        with repository.opened(folder) as source:
+        with repository.open_repository(folder) as source:
             at = folder.relative_to(source.top).as_posix()
             commit = source.commit(old)
             entries = [
@@ -111,24 +111,24 @@ def _was_repository(path: str, old: str) -> bool:
 
 def read(
     path: str, given: Inputs, old: str | None, changes: Mapping[str, str] | None = None, unchanged: Unchanged = "build"
-) -> RepositoryStates:
-    """Reads a folder as `opened` does, and removes the copies."""
-    with opened(path, given, old, changes, unchanged) as read_states:
+) -> RepositoryChange:
+    """Reads a folder as `open_states` does, and removes the copies."""
+    with open_states(path, given, old, changes, unchanged) as read_states:
         return read_states
 
 
 @contextlib.contextmanager
-def opened(
+def open_states(
     path: str, given: Inputs, old: str | None, changes: Mapping[str, str] | None = None, unchanged: Unchanged = "build"
-) -> Iterator[RepositoryStates]:
+) -> Iterator[RepositoryChange]:
     """Reads a folder, and its old state if it is named. `changes` are new texts of its files. Roots can be built again before the end.
 
     The roots of both states are found before any root is built. Raises InputError if the old state cannot be read.
     """
     with contextlib.ExitStack() as stack:
         try:
-            copies = stack.enter_context(checkouts.opened(old, Path(path)))
-            with progress_line.shown("reading") as progress:
+            copies = stack.enter_context(checkouts.open_checkouts(old, Path(path)))
+            with progress_line.show_progress("reading") as progress:
                 read_states = _read(path, _Setup(given, copies, progress, changes or given.texts), unchanged)
         except RepositoryError as problem:
             raise InputError(str(problem), "--old") from problem
@@ -149,7 +149,7 @@ class _Setup(NamedTuple):
         return states.find(tree, _options(self.given, self.copies, self.progress))
 
 
-def _read(path: str, setup: _Setup, unchanged: Unchanged) -> RepositoryStates:
+def _read(path: str, setup: _Setup, unchanged: Unchanged) -> RepositoryChange:
     """Reads both states in their copies. Raises RepositoryError if the old state cannot be read."""
     given, copies, parsed = setup.given, setup.copies, ParsedFiles()
     programs = private_programs.create(copies.temporary / "programs", _SECONDS)
@@ -167,20 +167,20 @@ def _read(path: str, setup: _Setup, unchanged: Unchanged) -> RepositoryStates:
         new = states.read(new_roots, programs, same if unchanged == "skip" else ())
     new = new._replace(results=[*new.results, *_special_files(path, given.exclude)])
     if old_roots is None:
-        return RepositoryStates(new, None)
+        return RepositoryChange(new, None)
     with copies.again("old"):
-        old_state = _shared(new, states.read(old_roots, programs, same))
-    return RepositoryStates(new, old_state, Rebuilds(old_roots, new_roots, programs, copies))
+        old_state = _share_roots(new, states.read(old_roots, programs, same))
+    return RepositoryChange(new, old_state, Rebuilds(old_roots, new_roots, programs, copies))
 
 
-def read_revision(revision: str, name: str, given: Inputs) -> RepositoryState:
+def read_revision(revision: str, name: str, given: Inputs) -> RepositoryFiles:
     """Reads a folder or a file of a git revision. `name` is its path from the top of the repository around the current folder.
 
     Raises InputError if git cannot read the revision, or if the revision does not have the path.
     """
     path = f"{revision}:{name}"
     try:
-        with progress_line.shown("reading") as progress, checkouts.opened(revision, project_file.top(Path())) as copies:
+        with progress_line.show_progress("reading") as progress, checkouts.open_checkouts(revision, project_file.top(Path())) as copies:
             programs = private_programs.create(copies.temporary / "programs", _SECONDS)
             with copies.old_state():
                 tree = Tree(copies.top, name, lambda inner: f"{revision}:{inner}")
@@ -192,13 +192,13 @@ def read_revision(revision: str, name: str, given: Inputs) -> RepositoryState:
         raise InputError(f"path {path!r} does not exist, and it is no path of a revision: {problem}") from problem
 
 
-def _shared(new: RepositoryState, old: RepositoryState) -> RepositoryState:
+def _share_roots(new: RepositoryFiles, old: RepositoryFiles) -> RepositoryFiles:
     """Returns the old state with the roots of the new one in place of those that are not read because they are unchanged."""
     new_roots = {root.path: root for root in new.roots}
     return old._replace(roots=[new_roots.get(root.path, root) if root.is_unchanged else root for root in old.roots])
 
 
-def read_several(given: Inputs) -> dict[str, RepositoryState]:
+def read_several(given: Inputs) -> dict[str, RepositoryFiles]:
     """Reads those paths of a command that are read as repositories, by their paths. One repository is copied once for all of them.
 
     Outside of a git repository, the copy has the current folder, if the paths are in it, or the folder that has all paths.
@@ -208,7 +208,7 @@ def read_several(given: Inputs) -> dict[str, RepositoryState]:
         by_top.setdefault(anchor(Path(path)), []).append(path)
     read_states = {}
     for top, paths in by_top.items():
-        with progress_line.shown("reading") as progress, checkouts.opened(None, top) as copies:
+        with progress_line.show_progress("reading") as progress, checkouts.open_checkouts(None, top) as copies:
             programs = private_programs.create(copies.temporary / "programs", _SECONDS)
             with copies.working_tree():
                 tree = Tree(copies.top, shown=lambda name: os.path.relpath(top / name))  # noqa: B023 - called before the next turn

@@ -7,36 +7,36 @@ from typing import NamedTuple
 
 from krm_fn.base.results import Result
 from krm_fn.repository import destinations
-from krm_fn.repository.states import RootState
-from krm_fn.review.changed_lines.document_hunks import LoadedState
+from krm_fn.repository.states import RootFiles
+from krm_fn.review.changed_lines.document_hunks import LocatedRender
 from krm_fn.review.diff import moved_objects, rendered_state
 
 
 class RootPair(NamedTuple):
     """A root in both states. One of the two is None for a root that only one state has."""
 
-    new: RootState | None
-    old: RootState | None
+    new: RootFiles | None
+    old: RootFiles | None
 
 
-class LoadedPair(NamedTuple):
+class RenderPair(NamedTuple):
     """A root with its rendered states. A state without the root is empty.
 
     `is_part`: only objects that move between two roots, and the new root has another comparison.
     """
 
     roots: RootPair
-    new: LoadedState
-    old: LoadedState
+    new: LocatedRender
+    old: LocatedRender
     is_part: bool = False
 
 
-def by_folder(new: Sequence[RootState], old: Sequence[RootState]) -> list[RootPair]:
+def by_folder(new: Sequence[RootFiles], old: Sequence[RootFiles]) -> list[RootPair]:
     """Pairs roots in the same folder, unless pipelines apply them to different clusters: first those that build the same."""
-    left: dict[str, list[RootState]] = {}
+    left: dict[str, list[RootFiles]] = {}
     for state in old:
         left.setdefault(state.path, []).append(state)
-    partners: dict[int, RootState] = {}
+    partners: dict[int, RootFiles] = {}
     for is_partner in (_is_same, _can_be_same):
         for index, state in enumerate(new):
             candidates = left.get(state.path, []) if index not in partners else []
@@ -48,11 +48,11 @@ def by_folder(new: Sequence[RootState], old: Sequence[RootState]) -> list[RootPa
     return [*pairs, *(RootPair(None, state) for state in old if id(state) in remaining)]
 
 
-def _is_same(old: RootState, new: RootState) -> bool:
+def _is_same(old: RootFiles, new: RootFiles) -> bool:
     return (old.root.namespace, old.destination) == (new.root.namespace, new.destination)
 
 
-def _can_be_same(old: RootState, new: RootState) -> bool:
+def _can_be_same(old: RootFiles, new: RootFiles) -> bool:
     return destinations.can_be_same(old.destination, new.destination, is_same_folder=True)
 
 
@@ -68,7 +68,7 @@ def lost_objects(pair: RootPair) -> list[Result]:
     return [finding._replace(**location) for finding in findings]
 
 
-def by_objects(pairs: Sequence[RootPair], load: Callable[[RootPair], LoadedPair]) -> list[LoadedPair]:
+def by_objects(pairs: Sequence[RootPair], load: Callable[[RootPair], RenderPair]) -> list[RenderPair]:
     """Renders the pairs, and pairs roots that only one state has by their objects. Then it moves single objects to their new root."""
     loaded = [load(pair) for pair in pairs]
     new = [pair for pair in loaded if pair.roots.old is None]
@@ -78,15 +78,15 @@ def by_objects(pairs: Sequence[RootPair], load: Callable[[RootPair], LoadedPair]
     together += _unknown_pairs(old, new, together, fits)
     partners = {id(new[number]): old[partner] for partner, number in together}
     gone = {id(partner) for partner in partners.values()}
-    return _with_moves([_joined(pair, partners.get(id(pair))) for pair in loaded if id(pair) not in gone])
+    return _with_moves([_join_pairs(pair, partners.get(id(pair))) for pair in loaded if id(pair) not in gone])
 
 
-def _joined(new: LoadedPair, old: LoadedPair | None) -> LoadedPair:
+def _join_pairs(new: RenderPair, old: RenderPair | None) -> RenderPair:
     """Returns the new state of one pair with the old state of another one."""
-    return LoadedPair(RootPair(new.roots.new, old.roots.old), new.new, old.old) if old else new
+    return RenderPair(RootPair(new.roots.new, old.roots.old), new.new, old.old) if old else new
 
 
-def _fits(old: Sequence[RootState | None], new: Sequence[RootState | None]) -> moved_objects.Fits:
+def _fits(old: Sequence[RootFiles | None], new: Sequence[RootFiles | None]) -> moved_objects.Fits:
     def fits(old_number: int, new_number: int) -> bool:
         before, after = old[old_number], new[new_number]
         if before is None or after is None:
@@ -97,7 +97,7 @@ def _fits(old: Sequence[RootState | None], new: Sequence[RootState | None]) -> m
 
 
 def _unknown_pairs(
-    old: Sequence[LoadedPair], new: Sequence[LoadedPair], known: Sequence[tuple[int, int]], fits: moved_objects.Fits
+    old: Sequence[RenderPair], new: Sequence[RenderPair], known: Sequence[tuple[int, int]], fits: moved_objects.Fits
 ) -> list[tuple[int, int]]:
     """Pairs roots that cannot be built in one state with those of the other state: the objects may have moved there."""
     pairs: list[tuple[int, int]] = []
@@ -109,15 +109,15 @@ def _unknown_pairs(
     return pairs
 
 
-def _is_known(pair: LoadedPair) -> bool:
+def _is_known(pair: RenderPair) -> bool:
     return not any(root and not root.is_known for root in pair.roots)
 
 
-def _with_moves(pairs: Sequence[LoadedPair]) -> list[LoadedPair]:
+def _with_moves(pairs: Sequence[RenderPair]) -> list[RenderPair]:
     """Returns the pairs without the objects that move between them, and a pair for each move."""
     fits = _fits([pair.roots.old for pair in pairs], [pair.roots.new for pair in pairs])
     moves = moved_objects.moves([(pair.old.rendered, pair.new.rendered) for pair in pairs], fits)
-    remaining, parts = list[LoadedPair](), list[LoadedPair]()
+    remaining, parts = list[RenderPair](), list[RenderPair]()
     for number, pair in enumerate(pairs):
         left = {key for move in moves if move.old == number for key in move.keys}
         came = {key for move in moves if move.new == number for key in move.keys}
@@ -134,11 +134,11 @@ def _with_moves(pairs: Sequence[LoadedPair]) -> list[LoadedPair]:
         old_state = old_state._replace(results=[]) if id(source.roots) in present else old_state
         present |= {id(source.roots), id(target.roots)}
         is_part = target.roots.old is not None
-        parts.append(LoadedPair(RootPair(target.roots.new, source.roots.old), new_state, old_state, is_part))
+        parts.append(RenderPair(RootPair(target.roots.new, source.roots.old), new_state, old_state, is_part))
     return [*remaining, *parts]
 
 
-def _is_empty(pair: LoadedPair, new: LoadedState, old: LoadedState) -> bool:
+def _is_empty(pair: RenderPair, new: LocatedRender, old: LocatedRender) -> bool:
     """True if all objects of a root that one state has are moved."""
     is_moved = new.rendered is not pair.new.rendered or old.rendered is not pair.old.rendered
     is_single = pair.roots.new is None or pair.roots.old is None

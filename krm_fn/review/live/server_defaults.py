@@ -53,7 +53,7 @@ def without(live: Resource, wanted: Resource) -> Resource:
     if ref(live).kind == "LimitRange":
         fields += [path for path, item in paths.find(live, [_LIMITS]) for path in _limits(path, mapping(item), wanted)]
     for path in fields:
-        live = paths.replaced(live, path, None)
+        live = paths.replace_at(live, path, None)
     return live
 
 

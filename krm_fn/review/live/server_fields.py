@@ -57,7 +57,7 @@ class _ServerField(NamedTuple):
         return _ServerField(live, wanted, was, now, field_ownership.entry(self.owned, live))
 
 
-def written(resource: Resource) -> Resource:
+def as_written(resource: Resource) -> Resource:
     """Returns a Dynamo resource as its author wrote it, without the annotations of an earlier render.
 
     Of the metadata, name, namespace, labels, annotations and finalizers stay, except those that a controller or a GitOps tool wrote. The
@@ -139,7 +139,7 @@ def _object(pair: _ServerField, at: Path, *, in_pod: bool) -> dict[str, Any]:
         inner = pair.field(name)
         if name in pair.wanted:
             fields[name] = _value(inner, (*at, name), in_pod=in_pod)
-        elif (rest := _removed(inner, is_field=not at or at[-1] not in _MAPS or at in _OBJECT_MAPS, in_pod=in_pod)) is not None:
+        elif (rest := _remove_fields(inner, is_field=not at or at[-1] not in _MAPS or at in _OBJECT_MAPS, in_pod=in_pod)) is not None:
             fields[name] = rest
     return fields
 
@@ -154,7 +154,7 @@ def _list(pair: _ServerField, at: Path, *, in_pod: bool) -> list[Any]:
     kept_entries = []
     for key, old in before.items():
         inner = pair.entry(old, after.get(key))
-        entry = _value(inner, (*at, old), in_pod=in_pod) if key in after else _removed(inner, is_field=False, in_pod=in_pod)
+        entry = _value(inner, (*at, old), in_pod=in_pod) if key in after else _remove_fields(inner, is_field=False, in_pod=in_pod)
         if entry is not None:
             kept_entries.append(entry)
     return kept_entries
@@ -165,7 +165,7 @@ def _is_dropped(pair: _ServerField, *, in_pod: bool) -> bool:
     return pair.was == pair.now if in_pod else is_zero(pair.wanted)
 
 
-def _removed(pair: _ServerField, *, is_field: bool, in_pod: bool) -> Any:
+def _remove_fields(pair: _ServerField, *, is_field: bool, in_pod: bool) -> Any:
     """The remaining part of a value that only the live object has; None if nothing remains."""
     if in_pod and pair.was == pair.now:
         return None

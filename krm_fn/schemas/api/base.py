@@ -105,7 +105,7 @@ class Rule(NamedTuple):
     editor: Schema | None = None
     """The same rule in JSON Schema, if editors can check it."""
 
-    def written(self) -> Schema:
+    def as_schema(self) -> Schema:
         """The rule in the form of a CustomResourceDefinition."""
         out: Schema = {"rule": self.holds, "message": f"{self.code} {rule_messages.of(self.code, **self.words)}"}
         if self.lets_stored:
@@ -126,8 +126,8 @@ def _but_stored(holds: str) -> Schema:
 def rules(*declared: Rule) -> ConfigDict:
     """Returns the configuration of a model with rules."""
     for_editors = [rule.editor for rule in declared if rule.editor]
-    of_model = [rule.written() for rule in declared if not rule.list_path]
-    of_entries = {rule.list_path: rule.written() for rule in declared if rule.list_path}
+    of_model = [rule.as_schema() for rule in declared if not rule.list_path]
+    of_entries = {rule.list_path: rule.as_schema() for rule in declared if rule.list_path}
     extra: dict[str, Any] = {"x-kubernetes-validations": of_model, "x-rules-of-entries": of_entries, "x-editor": for_editors}
     return ConfigDict(json_schema_extra={key: keyword for key, keyword in extra.items() if keyword})
 

@@ -27,7 +27,7 @@ def model(settings: type, name: str = "") -> type[base.Model]:
 
 def _fields(settings: Any) -> Iterator[tuple[str, Any, Any]]:
     """Yields name, type and pydantic field of each setting of a class."""
-    for name, annotation, description in _written(settings.__name__):
+    for name, annotation, description in _written_fields(settings.__name__):
         default = settings._field_defaults.get(name, ...)
         kind = _type(eval(annotation, {**vars(config), **_LIMITED, "Literal": Literal}))  # noqa: S307 - source of this package
         if hasattr(default, "_fields"):
@@ -47,7 +47,7 @@ def _type(kind: Any) -> Any:
     return kind
 
 
-def _written(name: str) -> Iterator[tuple[str, str, str]]:
+def _written_fields(name: str) -> Iterator[tuple[str, str, str]]:
     """Yields name, type and docstring of each field of a class of `krm_fn.render.config`, as they stand in its source."""
     (definition,) = (node for node in _source().body if isinstance(node, ast.ClassDef) and node.name == name)
     for field, docstring in zip(definition.body, definition.body[1:], strict=False):

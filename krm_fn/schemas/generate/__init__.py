@@ -18,7 +18,7 @@ _PARTS = ("kinds", "definitions", "paths")
 def definitions() -> dict[str, Schema]:
     """Every definition by name: native definitions as in the table, Dynamo's with descriptions and rules."""
     known = table.load().definitions
-    return known | structural.described(known)
+    return known | structural.described_definitions(known)
 
 
 def text(content: dict[str, Any]) -> str:

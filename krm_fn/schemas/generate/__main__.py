@@ -21,7 +21,7 @@ CRDS = {"v1alpha1": ROOT / "platform" / "crds", "v1beta1": ROOT / "platform" / "
 _MADE = "# Made from krm_fn/schemas/api by `make generate`.\n"
 
 
-def checked() -> dict[Path, str]:
+def schema_files() -> dict[Path, str]:
     """Schema files: Dynamo's kinds with the native definitions that they refer to, for renders, and Kubernetes' own kinds, for checks."""
     native = native_definitions.load()
     return {
@@ -30,7 +30,7 @@ def checked() -> dict[Path, str]:
     }
 
 
-def generated() -> dict[Path, str]:
+def generated_files() -> dict[Path, str]:
     """Other files of a clone, generated from the models and from the schema file for renders."""
     examples = sorted(f"examples/{path.name}" for path in (ROOT / "examples").iterdir() if (path / "README.md").exists())
     return {
@@ -56,10 +56,10 @@ def _definitions(version: str) -> dict[str, Any]:
 
 def main() -> None:
     """Writes everything. Works in a clone."""
-    generate.write(checked())
+    generate.write(schema_files())
     table.load.cache_clear()
     generate.definitions.cache_clear()
-    generate.write(generated())
+    generate.write(generated_files())
 
 
 if __name__ == "__main__":

@@ -52,7 +52,7 @@ def _definition(name: str, versions: dict[str, tuple[Schema, base.Served]], want
     schema, how = versions[served]
     plural = f"{name.lower()}s"
     names = {"kind": name, "listKind": f"{name}List", "plural": plural, "singular": name.lower(), "shortNames": [*how.short_names]}
-    listed = [_version(served, how, root(schema, known)), *(_unserved(other) for other in versions if other != served)]
+    listed = [_version(served, how, root(schema, known)), *(_unserved_version(other) for other in versions if other != served)]
     return {
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
@@ -73,7 +73,7 @@ def _version(name: str, how: base.Served, schema: Schema) -> Resource:
     }
 
 
-def _unserved(name: str) -> Resource:
+def _unserved_version(name: str) -> Resource:
     """A version that is only listed. Its open schema lets an API server read the managed fields of objects written in it."""
     return {"name": name, "served": False, "storage": False, "schema": {"openAPIV3Schema": _OPEN}}
 
@@ -90,26 +90,26 @@ def root(schema: Schema, known: dict[str, Schema]) -> Schema:
 
     The API server itself checks apiVersion, kind and metadata.
     """
-    root = inlined(schema, known)
+    root = inline_references(schema, known)
     address = {key: {"description": root["properties"][key]["description"], "type": "string"} for key in ("apiVersion", "kind")}
     rules = [*root.pop("x-kubernetes-validations", ()), *([base.spec_required()] if "spec" in root.pop("required") else ())]
     properties = root["properties"] | address | {"metadata": {"type": "object"}}
     return root | ({"x-kubernetes-validations": rules} if rules else {}) | {"properties": properties}
 
 
-def inlined(schema: Schema, known: dict[str, Schema]) -> Schema:
+def inline_references(schema: Schema, known: dict[str, Schema]) -> Schema:
     """A schema without references and without the keywords for patches and editors."""
     if "$ref" in schema:
-        return inlined(known[schema["$ref"]], known) | {key: text for key, text in schema.items() if key != "$ref"}
+        return inline_references(known[schema["$ref"]], known) | {key: text for key, text in schema.items() if key != "$ref"}
     if "x-kubernetes-int-or-string" in schema:
         return _int_or_string(schema)
     dropped = _NOT_STRUCTURAL if "x-kubernetes-list-type" in schema else (*_NOT_STRUCTURAL, _MAP_KEYS)
     out = {key: word for key, word in schema.items() if key not in dropped}
     for key in ("items", "additionalProperties"):
         if key in schema:
-            out[key] = inlined(schema[key], known)
+            out[key] = inline_references(schema[key], known)
     if "properties" in schema:
-        out["properties"] = {name: inlined(field, known) for name, field in schema["properties"].items()}
+        out["properties"] = {name: inline_references(field, known) for name, field in schema["properties"].items()}
     for path, rule in schema.get("x-rules-of-entries", {}).items():
         entries = out
         for step in path.split("."):

@@ -178,7 +178,7 @@ def _row(name: str, field: Schema, parent: Schema) -> str:
 
 def _type(field: Schema) -> str:
     if "$ref" in field:
-        return _named(field["$ref"])
+        return _link_definition(field["$ref"])
     if field["type"] == "array":
         keys = field.get("x-kubernetes-list-map-keys")
         return f"list of {_type(field['items'])}{f', by {keys[0]}' if keys else ''}"
@@ -187,7 +187,7 @@ def _type(field: Schema) -> str:
     return "any object" if field["type"] == "object" else str(field["type"])
 
 
-def _named(definition: str) -> str:
+def _link_definition(definition: str) -> str:
     return f"[{_title(definition)}](#{_title(definition).lower()})" if _is_ours(definition) else _native(definition)
 
 

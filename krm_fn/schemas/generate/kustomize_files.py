@@ -80,20 +80,20 @@ def _merging(known: dict[str, Schema], addresses: dict[str, list[dict[str, str]]
     while before < len(useful):
         before = len(useful)
         for name, definition in known.items():
-            reduced = _reduced(definition, useful)
+            reduced = _reduce_schema(definition, useful)
             if reduced is not None:
                 useful[name] = reduced
     return {name: {**useful[name], **({GVK: addresses[name]} if name in addresses else {})} for name in sorted(useful)}
 
 
-def _reduced(schema: Schema, useful: dict[str, Schema]) -> Schema | None:
+def _reduce_schema(schema: Schema, useful: dict[str, Schema]) -> Schema | None:
     """Reduces a schema to the fields that lead to lists with a merge key; None if no field does."""
     if "$ref" in schema:
         return {"$ref": f"#/definitions/{schema['$ref']}"} if schema["$ref"] in useful else None
     if schema.get("type") == "array":
         return _list(schema, useful)
-    fields = {name: inner for name, field in schema.get("properties", {}).items() if (inner := _reduced(field, useful)) is not None}
-    entry = _reduced(schema["additionalProperties"], useful) if "additionalProperties" in schema else None
+    fields = {name: inner for name, field in schema.get("properties", {}).items() if (inner := _reduce_schema(field, useful)) is not None}
+    entry = _reduce_schema(schema["additionalProperties"], useful) if "additionalProperties" in schema else None
     if not fields and entry is None:
         return None
     return {"type": "object", **({"properties": fields} if fields else {}), **({"additionalProperties": entry} if entry else {})}
@@ -103,7 +103,7 @@ def _list(schema: Schema, useful: dict[str, Schema]) -> Schema | None:
     """A list with a merge key; None for other lists, which patches replace as a whole."""
     if "merge" not in schema.get(_KEYS[0], "").split(","):
         return None
-    return {"type": "array", **{key: schema[key] for key in _KEYS if key in schema}, "items": _reduced(schema["items"], useful) or {}}
+    return {"type": "array", **{key: schema[key] for key in _KEYS if key in schema}, "items": _reduce_schema(schema["items"], useful) or {}}
 
 
 def _global(paths: dict[str, Any]) -> dict[str, Any]:
@@ -168,11 +168,11 @@ def _unknown(kind: Target, path: Path, field: NameField) -> Iterator[NameReferen
     if "ephemeralContainers" not in path:  # an API server accepts them in running pods only
         for target in field.targets:
             if not kustomize_fields.is_known(kind, path, target):
-                yield NameReference(target, kind, kustomize_fields.joined(path))
+                yield NameReference(target, kind, kustomize_fields.join_path(path))
 
 
 def _images(services: Sequence[str]) -> Iterator[dict[str, str]]:
     """The images of v1alpha1 services that no list `containers` has. kustomize finds those in such lists itself."""
     for service in services:
         for field in ("extraPodSpec/mainContainer/image", "frontendSidecar/image"):
-            yield {"path": f"{kustomize_fields.joined((*_SERVICES[:-1], service))}/{field}", **_group_of(dynamo_references.GRAPH)}
+            yield {"path": f"{kustomize_fields.join_path((*_SERVICES[:-1], service))}/{field}", **_group_of(dynamo_references.GRAPH)}

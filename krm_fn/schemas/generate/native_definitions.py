@@ -98,10 +98,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m krm_fn.schemas.generate.native_definitions", description=main.__doc__)
     parser.add_argument("documents", nargs="*", type=Path, metavar="FILE", help="/openapi/v3/" + ", /openapi/v3/".join(DOCUMENTS))
     named = parser.parse_args().documents
-    generate.write(files([json.loads(path.read_text("utf-8")) for path in named] if named else _served()))
+    generate.write(files([json.loads(path.read_text("utf-8")) for path in named] if named else _served_definitions()))
 
 
-def _served() -> list[dict[str, Any]]:
+def _served_definitions() -> list[dict[str, Any]]:
     from tests.testbed import control_plane, programs  # noqa: PLC0415 - only a clone has them
 
     needed = control_plane.Programs(*(programs.path(name) for name in ("etcd", "kube-apiserver", "kubectl")))

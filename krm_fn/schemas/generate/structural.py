@@ -100,18 +100,18 @@ def models(of: Iterable[type[base.Kind]]) -> dict[str, Schema]:
     return definitions
 
 
-def described(native_definitions: dict[str, Schema]) -> dict[str, Schema]:
+def described_definitions(native_definitions: dict[str, Schema]) -> dict[str, Schema]:
     """Dynamo's definitions by name, in the form of the table, with descriptions and rules.
 
     `native_definitions` are already compact (`compact`). Raises KeyError for a missing native definition.
     """
     schemas = models(kinds()).items()
-    return {name: _extended(_normal(schema, (*_CHECKED, *_TOLD)), schema, native_definitions) for name, schema in schemas}
+    return {name: _extend_definition(_normal(schema, (*_CHECKED, *_TOLD)), schema, native_definitions) for name, schema in schemas}
 
 
 def table(version: str, native_definitions: dict[str, Schema]) -> dict[str, Any]:
     """Builds the schema table for the render: `kubernetes` (the version of the native part), `kinds` and `definitions`."""
-    dynamo_definitions = {name: compact(schema) for name, schema in described(native_definitions).items()}
+    dynamo_definitions = {name: compact(schema) for name, schema in described_definitions(native_definitions).items()}
     roots = [*ROOTS, *(name for schema in dynamo_definitions.values() for name in references(schema))]
     reachable = _reachable(dynamo_definitions, native_definitions, roots)
     definitions = dynamo_definitions | {name: native_definitions[name] for name in reachable}
@@ -190,7 +190,7 @@ def _lenient(definition: Schema, source: Schema) -> Schema:
     return definition
 
 
-def _extended(schema: Schema, source: Schema, native_definitions: dict[str, Schema]) -> Schema:
+def _extend_definition(schema: Schema, source: Schema, native_definitions: dict[str, Schema]) -> Schema:
     """Merges a model with the native definition that it extends (`native.extends`)."""
     name = source.get("x-native")
     if not name:

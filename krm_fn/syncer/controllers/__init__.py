@@ -88,7 +88,7 @@ class Controller:
         self.context = context
 
     @classmethod
-    def enabled(cls, features: SyncFeatures) -> bool:  # noqa: ARG003 - a hook's neutral answer needs no features
+    def is_enabled(cls, features: SyncFeatures) -> bool:  # noqa: ARG003 - a hook's neutral answer needs no features
         """Returns True if this controller has work with these features."""
         return True
 
@@ -120,7 +120,7 @@ class Controller:
         """Writes the status of a resource if it differs from the stored one; None if it does not. Raises Retry."""
         patch = conditions.patch(entry.value.status, desired)
         if patch is None:
-            self.context.writer.unchanged(self.kind)
+            self.context.writer.count_unchanged(self.kind)
             return None
         result = await self.context.writer.status(self.kind, key, entry, patch, self.expendable(entry.value))
         if result.resource is not None:
@@ -209,7 +209,7 @@ def enabled_controllers(features: SyncFeatures) -> dict[str, type[Controller]]:
     controllers: dict[str, type[Controller]] = {}
     for module in registry.entries(package):
         controllers |= registry.get(package, module).CONTROLLERS
-    return {name: controller for name, controller in sorted(controllers.items()) if controller.enabled(features)}
+    return {name: controller for name, controller in sorted(controllers.items()) if controller.is_enabled(features)}
 
 
 def watched_kinds(features: SyncFeatures) -> list[ApiResource]:

@@ -39,7 +39,7 @@ class ModelController(Controller):
         """The models with an endpoint without its pod, and the monotonic time since when."""
 
     @classmethod
-    def enabled(cls, features: SyncFeatures) -> bool:
+    def is_enabled(cls, features: SyncFeatures) -> bool:
         """Needs the feature `models`."""
         return features.models
 
@@ -96,9 +96,9 @@ class ModelController(Controller):
         rows = {worker: (endpoint.url, endpoint.pod) for worker, endpoint in workers.items()}
         stored = {worker: loads[row] for worker, row in rows.items() if row in loads}
         loader.load(model.key, Adapter(model.name, model.uri or ""), readiness, self._other_names(model), stored)
-        return AdapterLoads(loader.load_statuses(model.key), self._settled(model.key, complete=len(workers) == len(endpoints)))
+        return AdapterLoads(loader.load_statuses(model.key), self._is_settled(model.key, complete=len(workers) == len(endpoints)))
 
-    def _settled(self, key: ObjectKey, *, complete: bool) -> bool:
+    def _is_settled(self, key: ObjectKey, *, complete: bool) -> bool:
         """Returns True if each endpoint has its pod, or if one had none for long enough."""
         if complete:
             self._incomplete.pop(key, None)

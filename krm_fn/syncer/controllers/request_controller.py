@@ -67,7 +67,7 @@ class RequestController(Controller):
         self._once = logs.Once()
 
     @classmethod
-    def enabled(cls, features: SyncFeatures) -> bool:
+    def is_enabled(cls, features: SyncFeatures) -> bool:
         """Needs the feature `requests`."""
         return features.requests
 
@@ -79,7 +79,7 @@ class RequestController(Controller):
         watches = [
             Watch(REQUESTS, cached_request.read),
             Watch(JOBS, request_profiling.read_job),
-            Watch(OUTPUTS, profiler_output.published),
+            Watch(OUTPUTS, profiler_output.read_config_map),
             dynamo_watch(GRAPHS),
         ]
         return [*watches, Watch(PODS, request_profiling.read_pod)] if features.pods else watches

@@ -35,7 +35,7 @@ class RestartController(Controller):
         self._once = logs.Once()
 
     @classmethod
-    def enabled(cls, features: SyncFeatures) -> bool:
+    def is_enabled(cls, features: SyncFeatures) -> bool:
         """Needs the feature `restarts`."""
         return features.restarts
 
@@ -61,7 +61,7 @@ class RestartController(Controller):
         if live is None:
             return None
         restart_id = annotations[0].id
-        done = self._done(key, (restart_id, entry.value.generation))
+        done = self._annotated_templates(key, (restart_id, entry.value.generation))
         templates = {(live.uid, annotation.template.path) for annotation in annotations}
         workload = f"{owner.kind} {owner.name}"
         if templates <= done:
@@ -78,7 +78,7 @@ class RestartController(Controller):
             self._warn(entry, "UpdateFailed", f"Failed to restart {workload}: {result.message}")
         return result
 
-    def _done(self, key: ObjectKey, restart: tuple[str, int]) -> set[tuple[str, Path]]:
+    def _annotated_templates(self, key: ObjectKey, restart: tuple[str, int]) -> set[tuple[str, Path]]:
         """Returns the templates of a graph that were annotated for a restart."""
         if self._annotated.get(key, (None,))[0] != restart:
             self._annotated[key] = restart, set()

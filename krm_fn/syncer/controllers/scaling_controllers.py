@@ -101,7 +101,7 @@ class AdapterController(Controller):
                 message = f"Scaled service {request.component} from {request.before} to {request.replicas} replicas"
                 self.record_event(entry, "Scaled", message)
             elif result.message:
-                return replica_scaling.rejected(request, result.message), result.pause
+                return replica_scaling.rejected_readiness(request, result.message), result.pause
         if adapter.replicas is not None:
             self._reached[adapter.key] = adapter.replicas
         return None, None
@@ -123,7 +123,7 @@ class AdapterController(Controller):
         if key in self._scaled:
             desired = {**desired, "lastScaleTime": self._scaled[key]}
         if replica_scaling.adapter_patch(adapter.status, desired, conditions_stored=self._conditions_stored) is None:
-            self.context.writer.unchanged(self.kind)
+            self.context.writer.count_unchanged(self.kind)
             return None
         result = await self.write_status(key, entry, desired)
         self._scaled.pop(key, None)
@@ -149,7 +149,7 @@ class GroveReplicaController(Controller):
         self._once = logs.Once()
 
     @classmethod
-    def enabled(cls, features: SyncFeatures) -> bool:
+    def is_enabled(cls, features: SyncFeatures) -> bool:
         """Needs the feature `grove_counts`."""
         return features.grove_counts
 
@@ -167,7 +167,7 @@ class GroveReplicaController(Controller):
                 workload = f"{request.key.kind} {request.key.name}"
                 self.record_event(entry, "Scaled", f"Scaled {workload} from {request.before} to {request.replicas} replicas")
             elif result.message and self._once.first(request.key):
-                message = replica_scaling.rejected(request, result.message).message
+                message = replica_scaling.rejected_readiness(request, result.message).message
                 self.record_event(entry, replica_scaling.REJECTED, message, warning=True)
         return pause
 
@@ -183,7 +183,7 @@ class PlannerController(Controller):
         """The last replicas of each graph, and the time at which they were written."""
 
     @classmethod
-    def enabled(cls, features: SyncFeatures) -> bool:
+    def is_enabled(cls, features: SyncFeatures) -> bool:
         """Needs the feature `graph_replicas`."""
         return features.graph_replicas
 

@@ -118,7 +118,7 @@ class AdapterState:
         elif self.loaded and self.loaded.name == request.adapter.name:
             self.loaded = None
 
-    def succeeded(self, request: AdapterRequest) -> None:
+    def record_success(self, request: AdapterRequest) -> None:
         """Records the success of a request."""
         self.reset()
         self.tried, self.trusted = True, False
@@ -128,7 +128,7 @@ class AdapterState:
         else:
             self.possible.pop(request.adapter.name, None)
 
-    def failed(self, error: WorkerError, limits: Limits) -> None:
+    def record_failure(self, error: WorkerError, limits: Limits) -> None:
         """Records a failure. After a refusal only this model waits; without an answer all models wait before they ask this endpoint."""
         self.tried, self.trusted, self.problem = True, False, str(error)
         self.failures += 1
@@ -194,15 +194,15 @@ class ModelState:
             self.began, self.batch_succeeded = now, False
         self.running += 1
 
-    def succeeded(self, adapter: AdapterState, request: AdapterRequest) -> None:
+    def record_success(self, adapter: AdapterState, request: AdapterRequest) -> None:
         """Records the success of a request."""
-        adapter.succeeded(request)
+        adapter.record_success(request)
         self.batch_succeeded, self.unanswered = True, False
         self.unloaded += request.action == "unload"
 
-    def failed(self, adapter: AdapterState, error: WorkerError, limits: Limits) -> None:
+    def record_failure(self, adapter: AdapterState, error: WorkerError, limits: Limits) -> None:
         """Records the failure of a request."""
-        adapter.failed(error, limits)
+        adapter.record_failure(error, limits)
         self.unanswered = not error.answered
 
     def end(self, now: float, limits: Limits) -> None:

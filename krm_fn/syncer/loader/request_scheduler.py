@@ -166,14 +166,14 @@ class RequestScheduler:
                 await api.unload(url, request.adapter)
         except WorkerError as error:
             _LOG.log(logging.DEBUG if scheduled.is_retry else logging.INFO, "%s: %s", pod, error, extra=extra)
-            model.failed(adapter, error, self.limits)
+            model.record_failure(adapter, error, self.limits)
             return error.result
         except Exception:  # noqa: BLE001 - an error on one endpoint must not stop the others
             _LOG.exception("a bug, please report it", extra=extra)
-            model.failed(adapter, WorkerError("error", "an internal error of krm-fn sync, see its log"), self.limits)
+            model.record_failure(adapter, WorkerError("error", "an internal error of krm-fn sync, see its log"), self.limits)
             return "error"
         _LOG.debug("%s: done", pod, extra=extra)
-        model.succeeded(adapter, request)
+        model.record_success(adapter, request)
         return "success"
 
     def _end(self, scheduled: _ScheduledRequest, task: asyncio.Task[str]) -> None:

@@ -78,9 +78,9 @@ class BaseModelIndex:
         affected = {key} if isinstance(before or after, CachedModel) else set()
         if _relevant(before) == _relevant(after):
             return affected
-        affected |= self._affected(before)
+        affected |= self._affected_models(before)
         self._put(key, after)
-        return affected | self._affected(after)
+        return affected | self._affected_models(after)
 
     def models(self, namespace: str, hash_: str) -> list[CachedModel]:
         """Returns the models whose base model has this hash."""
@@ -113,12 +113,12 @@ class BaseModelIndex:
                 index.put(key, _hashes(value), _Server(value.key, value.models) if isinstance(value, CachedObject) else value)
         self._same_names.drop(key)
         if isinstance(value, CachedModel):
-            self._same_names.put(key, {_named(value)}, key)
+            self._same_names.put(key, {_hash_of_model(value)}, key)
 
-    def _affected(self, value: Any) -> set[ObjectKey]:
+    def _affected_models(self, value: Any) -> set[ObjectKey]:
         """Returns the models that an object concerns: all of its base model, or for a model those of the same name."""
         if isinstance(value, CachedModel):
-            return set(self._same_names.get(value.key.namespace, _named(value)))
+            return set(self._same_names.get(value.key.namespace, _hash_of_model(value)))
         return {model.key for hash_ in _hashes(value) for model in self.models(value.key.namespace, hash_)}
 
 
@@ -131,7 +131,7 @@ def _relevant(value: Any) -> Any:
     return (value.models or None) if isinstance(value, CachedObject) else value
 
 
-def _named(model: CachedModel) -> str:
+def _hash_of_model(model: CachedModel) -> str:
     """Returns the hash of the base model of a model with the model's own name."""
     return f"{model.hash}/{model.name}"
 

@@ -98,8 +98,8 @@ def read(resource: Resource, default_namespace: str = "") -> CachedObject:
         replicas=replicas,
         is_initialized=is_initialized,
         owners=tuple(values.objects(metadata.get("ownerReferences"))) if resource.get("kind") == ADAPTER else (),
-        autoscaled=_autoscaled(components, entries or ()),
-        planned=_planned(components, spec),
+        autoscaled=_autoscaled_replicas(components, entries or ()),
+        planned=_planned_components(components, spec),
         frontends=tuple(name for name, fields in components.items() if fields.get("type") == _FRONTEND),
         models=_models([spec, *components.values()]),
         request=_request(resource),
@@ -142,13 +142,13 @@ def _is_scaled(metadata: dict[str, Any]) -> bool:
     return bool(writers) and all(entry.get("subresource") == "scale" for entry in writers)
 
 
-def _autoscaled(components: dict[str, dict[str, Any]], entries: Iterable[WorkloadEntry]) -> tuple[tuple[str, int], ...]:
+def _autoscaled_replicas(components: dict[str, dict[str, Any]], entries: Iterable[WorkloadEntry]) -> tuple[tuple[str, int], ...]:
     """Reads the replicas of the components whose workloads have none in Git."""
     services = dict.fromkeys(entry.service for entry in entries if entry.replicas is None)
     return tuple((name, live_fields.desired_replicas(components[name])) for name in services if name in components)
 
 
-def _planned(components: dict[str, dict[str, Any]], spec: dict[str, Any]) -> tuple[PlannedComponent, ...]:
+def _planned_components(components: dict[str, dict[str, Any]], spec: dict[str, Any]) -> tuple[PlannedComponent, ...]:
     """Reads the components with their `replicas`, if one of them is a planner."""
     if not any(component.get("type") == _PLANNER for component in components.values()):
         return ()
@@ -189,12 +189,12 @@ def _entries(annotation: Any) -> tuple[tuple[WorkloadEntry, ...] | None, str, st
     except ValueError as error:
         problem = f"the annotation {labels.WORKLOADS} cannot be read: {error}"
         return None, f"{problem}; render the graph again and apply the result as it is", UNREADABLE
-    return tuple(dict.fromkeys(_interned(entry) for entry in entries)), "", UNREADABLE
+    return tuple(dict.fromkeys(_intern_entry(entry) for entry in entries)), "", UNREADABLE
 
 
-def _interned(entry: WorkloadEntry) -> WorkloadEntry:
+def _intern_entry(entry: WorkloadEntry) -> WorkloadEntry:
     """Returns an entry whose version and kind are in memory once."""
-    return entry._replace(api_version=live_fields.interned(entry.api_version), kind=live_fields.interned(entry.kind))
+    return entry._replace(api_version=live_fields.intern_text(entry.api_version), kind=live_fields.intern_text(entry.kind))
 
 
 def _membership(resource: Resource, spec: dict[str, Any]) -> tuple[str, str]:

@@ -63,7 +63,7 @@ def _sets_spec(entry: dict[str, Any]) -> bool:
 
 
 def _manager(entry: dict[str, Any]) -> str:
-    return live_fields.interned(entry.get("manager"))
+    return live_fields.intern_text(entry.get("manager"))
 
 
 def _applies(entry: dict[str, Any]) -> bool:
@@ -83,4 +83,4 @@ def _fields(entry: dict[str, Any], templates: Iterable[tuple[str, ...]]) -> Iter
             for key, container in values.mapping(pod, listed).items():
                 if key.startswith(_NAMED) and isinstance(container, dict):
                     name = key.removeprefix(_NAMED).removesuffix('"}')
-                    yield from (live_fields.interned(f"{field} of container {name}") for field in _RUNNING if f"f:{field}" in container)
+                    yield from (live_fields.intern_text(f"{field} of container {name}") for field in _RUNNING if f"f:{field}" in container)

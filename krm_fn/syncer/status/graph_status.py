@@ -77,7 +77,7 @@ def of_graph(graph: CachedObject, index: WorkloadIndex, now: str, features: Sync
     """
     if graph.problem:
         graph = graph._replace(status=pod_facts.without(graph.status))
-        return _written(graph, invalid(graph, conditions.READY), GRAPH_CONDITIONS, now, {"state": FAILED})
+        return _write_status(graph, invalid(graph, conditions.READY), GRAPH_CONDITIONS, now, {"state": FAILED})
     if graph.entries is None:
         return _not_rendered(graph, graph, conditions.READY, GRAPH_CONDITIONS, now, {"state": INITIALIZING})
     workloads = graph_readiness(graph, index, now, features)
@@ -88,7 +88,7 @@ def of_graph(graph: CachedObject, index: WorkloadIndex, now: str, features: Sync
     missing = drift.missing_services(graph, index.services, features)
     drifted = drift.condition(((workload.entry, workload.drift) for workload in workloads), missing)
     desired, first = [*_graph_conditions(workloads, warnings), *drifted], {"state": _state(workloads)}
-    return _written(graph, desired, GRAPH_CONDITIONS, now, first, fields, first_release=_follows_first_release(graph))
+    return _write_status(graph, desired, GRAPH_CONDITIONS, now, first, fields, first_release=_follows_first_release(graph))
 
 
 def of_component(
@@ -102,7 +102,7 @@ def of_component(
     owner = graph or component
     if owner.problem:
         component = component._replace(status=pod_facts.without(component.status))
-        return _written(component, invalid(owner, VALID if owner.reason == REJECTED else AVAILABLE), COMPONENT_CONDITIONS, now)
+        return _write_status(component, invalid(owner, VALID if owner.reason == REJECTED else AVAILABLE), COMPONENT_CONDITIONS, now)
     if owner.entries is None:
         if graph is None and component.graph:
             return component.status
@@ -114,14 +114,16 @@ def of_component(
     desired = [valid, _available(workloads, unknown), *_progress_conditions(workloads)]
     stored = version_adapter.stored_counts(component.status, component.version)
     counts = replica_counts(workloads, index, stored, features)
-    return _written(component, desired, COMPONENT_CONDITIONS, now, {}, {"component": counts}, first_release=_follows_first_release(owner))
+    return _write_status(
+        component, desired, COMPONENT_CONDITIONS, now, {}, {"component": counts}, first_release=_follows_first_release(owner)
+    )
 
 
 def graph_readiness(graph: CachedObject, index: WorkloadIndex, now: str, features: SyncFeatures) -> list[WorkloadReadiness]:
     """Assesses the workloads of a graph, and its components without a workload."""
     entries = graph.entries or ()
     listed = {entry.service for entry in entries} | set(graph.idle)
-    missing = (_unlisted(graph, component) for component in graph.components if component not in listed)
+    missing = (_report_unlisted(graph, component) for component in graph.components if component not in listed)
     return [*readiness.assess(entries, _context(graph, index, now, features)), *missing]
 
 
@@ -177,7 +179,7 @@ def replica_counts(
     return fields
 
 
-def _not_rendered(  # noqa: PLR0913, PLR0917 - those of `_written`
+def _not_rendered(  # noqa: PLR0913, PLR0917 - those of `_write_status`
     resource: CachedObject, owner: CachedObject, type_: str, owned: tuple[str, ...], now: str, first: dict[str, Any] | None = None
 ) -> dict[str, Any]:
     """Computes the status of a resource whose `owner` has lost the annotation. Nothing shows any more which workloads it has."""
@@ -185,14 +187,14 @@ def _not_rendered(  # noqa: PLR0913, PLR0917 - those of `_written`
         return resource.status
     message = f"{owner.key.kind} {owner.key.name} has lost the annotation {labels.WORKLOADS}, so its workloads are unknown; render it again"
     unknown = StatusCondition(type_, None, NOT_RENDERED, message)
-    return _written(resource._replace(status=pod_facts.without(resource.status)), [unknown], owned, now, first)
+    return _write_status(resource._replace(status=pod_facts.without(resource.status)), [unknown], owned, now, first)
 
 
 def _context(owner: CachedObject, index: WorkloadIndex, now: str, features: SyncFeatures) -> ReadinessContext:
     return ReadinessContext(owner.key, index, features, now, {})
 
 
-def _written(  # noqa: PLR0913, PLR0917 - the parts of a status
+def _write_status(  # noqa: PLR0913, PLR0917 - the parts of a status
     owner: CachedObject,
     desired: list[StatusCondition],
     owned: tuple[str, ...],
@@ -230,7 +232,7 @@ def _progress_conditions(workloads: list[WorkloadReadiness]) -> list[StatusCondi
     return [StatusCondition(RECONCILING, True, version_adapter.NOT_READY, f"{ready} of {len(workloads)} workloads are ready")]
 
 
-def _unlisted(graph: CachedObject, component: str) -> WorkloadReadiness:
+def _report_unlisted(graph: CachedObject, component: str) -> WorkloadReadiness:
     """Reports a component that the annotation leaves out."""
     problem = f"service {component} is not in the annotation {labels.WORKLOADS}, render the graph again"
     return WorkloadReadiness(WorkloadEntry(component, "", "", ""), names.component(graph.key.name, component), "", problem=problem)

@@ -15,7 +15,7 @@ MAX_REPLICAS = 2**31 - 1
 _TIME = re.compile(r"(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.\d+)?Z")
 
 
-def interned(value: Any) -> str:
+def intern_text(value: Any) -> str:
     """Returns a text that many objects have. Memory holds it once."""
     return intern(values.text(value))
 
@@ -38,7 +38,7 @@ def desired_replicas(spec: dict[str, Any]) -> int:
 
 def label(resource: Resource, key: str) -> str:
     """Reads the value of a label; empty if the object has no such label."""
-    return interned(labels.of(resource).get(key))
+    return intern_text(labels.of(resource).get(key))
 
 
 def seconds(text: str) -> int | None:

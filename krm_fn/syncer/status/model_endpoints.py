@@ -107,7 +107,7 @@ def endpoints(slices: Iterable[ModelSlice], index: WorkloadIndex) -> list[ModelE
         for target in slice_.targets:
             before = listed.get((target.address, target.pod))
             ready = target.ready or (before is not None and before.ready)
-            listed[target.address, target.pod] = _verified(target._replace(ready=ready), slice_, index)
+            listed[target.address, target.pod] = _verify_endpoint(target._replace(ready=ready), slice_, index)
     return list(listed.values())
 
 
@@ -128,7 +128,7 @@ def _pod(namespace: str, name: str) -> ObjectKey:
     return ObjectKey("", "Pod", namespace, name)
 
 
-def _verified(target: SliceTarget, slice_: ModelSlice, index: WorkloadIndex) -> ModelEndpoint:
+def _verify_endpoint(target: SliceTarget, slice_: ModelSlice, index: WorkloadIndex) -> ModelEndpoint:
     pod = index.single(_pod(slice_.key.namespace, target.pod))
     if pod is None or pod.worker is None or pod.worker.model != slice_.model:
         return ModelEndpoint(*target, problem=f"no running pod of this name has the label {labels.BASE_MODEL_HASH}: {slice_.model}")

@@ -71,6 +71,6 @@ def _gpu_numbers(facts: StatusFacts | None, namespace: str, index: DeviceIndex, 
         raise ValueError(f"its pods use the {claims[0].kind} {claims[0].name}; run krm-fn sync with --device-claims")
     devices = index.devices
     return {
-        _ENGINE: gpu_demand.resolved(facts.engine, devices, namespace),
-        _REPLICA: gpu_demand.resolved(facts.replica, devices, namespace),
+        _ENGINE: gpu_demand.resolve_demand(facts.engine, devices, namespace),
+        _REPLICA: gpu_demand.resolve_demand(facts.replica, devices, namespace),
     }

@@ -100,7 +100,7 @@ def _assess(entry: WorkloadEntry, context: ReadinessContext) -> WorkloadReadines
         return WorkloadReadiness(entry, resource, part, None, problem)
     wrong_count = _wrong_count(entry, status, reader, context.features)
     changed = drift.of_workload(entry, status)
-    if wrong_count or not status.problem or replica_status.unprocessed(status):
+    if wrong_count or not status.problem or replica_status.explain_unprocessed(status):
         return WorkloadReadiness(entry, resource, part, status, wrong_count or status.problem, drift=changed)
     workload = WorkloadReadiness(entry, resource, part, status, f"{status.problem}, {_hint(entry, status, context)}", drift=changed)
     return workload._replace(failure=_failure(workload, context))

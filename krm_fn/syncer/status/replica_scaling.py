@@ -146,7 +146,7 @@ def second_adapter(first: CachedObject) -> AdapterReadiness:
     return AdapterReadiness(False, "AdapterConflict", message, True)
 
 
-def rejected(request: ScaleRequest, message: str) -> AdapterReadiness:
+def rejected_readiness(request: ScaleRequest, message: str) -> AdapterReadiness:
     """Returns the readiness after the API server rejected a request. `message` is its reason."""
     workload = f"{request.key.kind} {request.key.name}"
     counts = f"from {request.before} to {request.replicas} replicas"
@@ -181,7 +181,7 @@ def _scale_request(
     """Returns the request for one workload. None if its count is right, or if the syncer must not change it."""
     if adapter is None if entry.replicas is None else not features.grove_counts:
         return None
-    status = index.owned(workload_key(entry, graph.key.namespace), graph.key)
+    status = index.owned_status(workload_key(entry, graph.key.namespace), graph.key)
     minimum = component_workloads.min_replicas(entry, status)
     if status is None or minimum is None or status.defers_scaling:
         return None

@@ -37,14 +37,14 @@ def step(request: CachedRequest, inputs: RequestInputs, features: SyncFeatures, 
     """
     key = target(request, inputs.output)
     if key and (request.deployed or (due and inputs.graph and not _is_incomplete(request, inputs.graph, features))):
-        deployed = _deployed(request, key, inputs.graph)
+        deployed = _deployed_step(request, key, inputs.graph)
         return deployed if request.auto_apply else deployed._replace(state=READY, done=True, stalled=False)
     if not request.auto_apply:
         return RequestStep(READY, done=True)
-    return _undeployed(request, key, inputs, features) if due else RequestStep(DEPLOYING)
+    return _undeployed_step(request, key, inputs, features) if due else RequestStep(DEPLOYING)
 
 
-def _undeployed(request: CachedRequest, key: ObjectKey | None, inputs: RequestInputs, features: SyncFeatures) -> RequestStep:
+def _undeployed_step(request: CachedRequest, key: ObjectKey | None, inputs: RequestInputs, features: SyncFeatures) -> RequestStep:
     rejected = inputs.rejected if key else f"the generated graph has no name; set {request.field_names.graph_metadata}.name"
     if rejected:
         return RequestStep(FAILED, StatusCondition(TYPE, False, REJECTED, rejected), stalled=True)
@@ -69,7 +69,7 @@ def _is_incomplete(request: CachedRequest, graph: CachedObject, features: SyncFe
     return features.auto_apply and graph.request == request.key and graph.entries is None and not graph.problem
 
 
-def _deployed(request: CachedRequest, key: ObjectKey, graph: CachedObject | None) -> RequestStep:
+def _deployed_step(request: CachedRequest, key: ObjectKey, graph: CachedObject | None) -> RequestStep:
     """Computes the state of a graph that was deployed. It is never deployed a second time."""
     target_fields: dict[str, Any] = {"name": key.name, "namespace": key.namespace}
     if graph is None:

@@ -35,11 +35,11 @@ def step(request: CachedRequest, inputs: RequestInputs, profiling: RequestStep) 
     if profiling.done and output and output.graph and not problem:
         problem = _too_large(request, output.graph, output.beside)
         if not problem:
-            return _generated(request, output.graph, [*output.notes, *_target_notes(request, output.graph)])
+            return _generated_step(request, output.graph, [*output.notes, *_target_notes(request, output.graph)])
     if stored:
-        unusable = output and profiling.done and not request_profiling.changed(request, inputs)
+        unusable = output and profiling.done and not request_profiling.has_changed(request, inputs)
         notes = [f"the output cannot be used any more, and the earlier graph stays: {problem}"] if unusable else []
-        return _generated(request, stored, notes)
+        return _generated_step(request, stored, notes)
     if not profiling.done:
         return RequestStep(PENDING)
     return RequestStep(FAILED, StatusCondition(TYPE, False, UNSUCCESSFUL, problem), stalled=True)
@@ -81,7 +81,7 @@ def config_maps(output: ProfilerOutput, request: CachedRequest) -> list[Resource
     return [] if output.edited else [_config_map(config_map, request) for config_map in output.config_maps]
 
 
-def _generated(request: CachedRequest, graph: Resource, notes: list[str]) -> RequestStep:
+def _generated_step(request: CachedRequest, graph: Resource, notes: list[str]) -> RequestStep:
     field = ".".join(("status", *request.field_names.generated_graph))
     message = f"Generated spec is available in {field}"
     if request.auto_apply:

@@ -86,11 +86,11 @@ def step(request: CachedRequest, inputs: RequestInputs) -> RequestStep:
     """Computes the step of the Job. Profiling is completed if the output of these settings exists, whatever became of the Job."""
     job, output = inputs.job, inputs.output
     if output and output.profile_hash and output.profile_hash == request.profile_hash:
-        return _completed()
+        return _completed_step()
     if job is None:
         return _without_job(request, output)
     if request.generated and (job.complete or (job.suspended and not _is_newer(job, request, output)) or not is_ours(request, job)):
-        return _completed()
+        return _completed_step()
     return _of_job(job, f". Details: {inputs.pod}" if inputs.pod else "") if is_ours(request, job) else _conflict(job)
 
 
@@ -99,7 +99,7 @@ def is_ours(request: CachedRequest, job: ProfilingJob) -> bool:
     return job.request == request.key.name
 
 
-def changed(request: CachedRequest, inputs: RequestInputs) -> bool:
+def has_changed(request: CachedRequest, inputs: RequestInputs) -> bool:
     """Returns True if other settings were profiled than the request has now."""
     job, output = inputs.job, inputs.output
     profiled = output.profile_hash if output else ""
@@ -112,7 +112,7 @@ def rejection(request: CachedRequest, inputs: RequestInputs, state: str, *, begu
     """Returns the condition that rejects the newest spec; None if it counts. `state` is the state of what was profiled."""
     if request.problem:
         return StatusCondition(VALIDATION, False, INVALID, request.problem)
-    if not begun or not changed(request, inputs):
+    if not begun or not has_changed(request, inputs):
         return None
     message = (
         f"Cannot modify spec in state '{state}'. DynamoGraphDeploymentRequest is immutable once profiling starts. "
@@ -129,10 +129,10 @@ def _is_newer(job: ProfilingJob, request: CachedRequest, output: ProfilerOutput 
 def _of_job(job: ProfilingJob, details: str) -> RequestStep:
     """Computes the step of the Job of the request. `details` are about its pods."""
     if job.complete:
-        return _completed()
+        return _completed_step()
     if job.failure:
         fix = f"; correct the cause, then delete the Job {job.key.name} and apply it again"
-        return _failed(f"profiling job failed: {job.failure}{details}", fix)
+        return _failed_step(f"profiling job failed: {job.failure}{details}", fix)
     message = f"Profiling is in progress{details}"
     if job.suspended:
         message = f"the Job {job.key.name} is suspended; set its spec.suspend to false, or delete the Job and apply it again"
@@ -141,11 +141,11 @@ def _of_job(job: ProfilingJob, details: str) -> RequestStep:
 
 def _without_job(request: CachedRequest, output: ProfilerOutput | None) -> RequestStep:
     if request.generated:
-        return _completed()
+        return _completed_step()
     name = request.job.name
     stored = conditions.find(request.status, TYPE)
     if stored.reason in (RUNNING, COMPLETED, UNSUCCESSFUL) or request.state == PROFILING:
-        return _failed(f'jobs.batch "{name}" not found', "; apply the rendered Job again, and profiling starts from the beginning")
+        return _failed_step(f'jobs.batch "{name}" not found', "; apply the rendered Job again, and profiling starts from the beginning")
     message = f"the Job {name} does not exist yet; apply it together with the request"
     if output is None and request.state not in ("", PENDING, FAILED):
         missing = f"the Job {name} and the ConfigMap {request.output.name} with its output do not exist"
@@ -153,11 +153,11 @@ def _without_job(request: CachedRequest, output: ProfilerOutput | None) -> Reque
     return RequestStep(PENDING, StatusCondition(TYPE, False, WAITING, message))
 
 
-def _completed() -> RequestStep:
+def _completed_step() -> RequestStep:
     return RequestStep(READY, StatusCondition(TYPE, True, COMPLETED, "Profiling job completed successfully"), done=True)
 
 
-def _failed(problem: str, fix: str) -> RequestStep:
+def _failed_step(problem: str, fix: str) -> RequestStep:
     return RequestStep(FAILED, StatusCondition(TYPE, False, UNSUCCESSFUL, f"{problem}{fix}"), stalled=True)
 
 

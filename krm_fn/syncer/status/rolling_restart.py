@@ -47,7 +47,7 @@ def progress(graph: CachedObject, index: WorkloadIndex) -> dict[str, Any] | None
     if is_parallel(graph) or not graph.restart_by_syncer:
         components = in_progress or sorted(graph.components)
         entries = graph.entries_by_service()
-        return _state(id_, [component for component in components if not _restarted(graph, entries.get(component, ()), id_, index)])
+        return _state(id_, [component for component in components if not _is_restarted(graph, entries.get(component, ()), id_, index)])
     return _state(id_, _next(graph, in_progress, id_, index))
 
 
@@ -87,7 +87,7 @@ def due_annotations(graph: CachedObject, index: WorkloadIndex, status: dict[str,
         return []
     if status.get("observedID") != id_ or status.get("phase") != RESTARTING:
         return []
-    templates = _templates(graph, index.owned, index, _texts(status.get("inProgress")))
+    templates = _templates(graph, index.owned_status, index, _texts(status.get("inProgress")))
     return [RestartAnnotation(owner.key, template, id_) for _, owner, template in templates if template.restart != id_]
 
 
@@ -103,7 +103,7 @@ def _next(graph: CachedObject, in_progress: list[str], id_: str, index: Workload
     if not in_progress:
         return components[:1]
     current = in_progress[0]
-    if not _restarted(graph, graph.entries_by_service().get(current, ()), id_, index):
+    if not _is_restarted(graph, graph.entries_by_service().get(current, ()), id_, index):
         return [current]
     done = components.index(current) + 1 if current in components else len(components)
     return components[done : done + 1]
@@ -115,7 +115,7 @@ def _state(id_: str, in_progress: list[str]) -> dict[str, Any]:
     return {"observedID": id_, "phase": RESTARTING, "inProgress": in_progress}
 
 
-def _restarted(graph: CachedObject, entries: Iterable[WorkloadEntry], id_: str, index: WorkloadIndex) -> bool:
+def _is_restarted(graph: CachedObject, entries: Iterable[WorkloadEntry], id_: str, index: WorkloadIndex) -> bool:
     """Returns True if all workloads of a component are ready, and all their pod templates carry the restart."""
     by_owner: dict[ObjectKey, list[TemplateStatus]] = {}
     for entry in entries:

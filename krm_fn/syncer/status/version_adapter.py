@@ -181,7 +181,7 @@ def _component(name: str, service: dict[str, Any]) -> dict[str, Any]:
 
 def _v1alpha1(fields: dict[str, Any], *, first_release: bool) -> dict[str, Any]:
     """Converts the status of a graph or a component."""
-    converted = values.renamed(fields, {"components": "services", "component": "service"})
+    converted = values.rename_fields(fields, {"components": "services", "component": "service"})
     if services := converted.get("services"):
         converted["services"] = {name: _v1alpha1_counts(counts, first_release=first_release) for name, counts in services.items()}
     if service := converted.get("service"):

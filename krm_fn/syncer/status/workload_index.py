@@ -120,7 +120,7 @@ class WorkloadIndex:
         """Returns the status of one object as it is, without its family. None if the object does not exist."""
         return self._find(key)
 
-    def owned(self, key: ObjectKey, owner: ObjectKey) -> ReplicaStatus | None:
+    def owned_status(self, key: ObjectKey, owner: ObjectKey) -> ReplicaStatus | None:
         """Returns the status of one object, if its annotation or its label names `owner`: only then may the syncer change it."""
         return self.get(key) if replica_status.names_owner(self.owner(key), owner) else None
 

@@ -123,10 +123,10 @@ def judged(path: Path, texts: Iterable[str]) -> list[Result]:
         *first, end = texts
         for version, text in enumerate(first):
             document.update(text, version)
-            checker.changed(document)
+            checker.handle_change(document)
             await asyncio.sleep(0.002)
         document.update(end, -1)
-        checker.changed(document)
+        checker.handle_change(document)
         async with asyncio.timeout(SECONDS):
             await last.wait()
         checker.end()

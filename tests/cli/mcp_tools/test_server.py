@@ -131,7 +131,7 @@ def test_a_call_ends_after_its_time(root, monkeypatch):
 
 def test_a_long_report_without_lists_is_refused():
     with pytest.raises(ToolError, match="is longer than 100000 characters; name fewer paths"):
-        result_limits.shortened({"text": "a" * result_limits.LONGEST_RESULT})
+        result_limits.shorten_report({"text": "a" * result_limits.LONGEST_RESULT})
 
 
 def test_stdout_has_the_protocol_only(root):

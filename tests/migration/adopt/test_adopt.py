@@ -34,9 +34,9 @@ PLATFORM = {
 def exported(*graphs, **settings):
     """What a cluster has of graphs after an operator with these settings: the graphs with the fields of a cluster, and the objects."""
     read, wrong = function_config.read(migration_files.configuration(settings))
-    assert not results.failed(wrong)
+    assert not results.has_errors(wrong)
     expansion = expand.expand(graphs, read)
-    assert not results.failed(expansion.results)
+    assert not results.has_errors(expansion.results)
     objects = [each for each in expansion.resources if not dynamo_api.is_dynamo(each)]
     return [*map(live, graphs), *copy.deepcopy(objects), SECRET]
 

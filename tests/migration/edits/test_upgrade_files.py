@@ -53,7 +53,7 @@ def upgraded(*paths, to="1.6.2", number=1, config=None, api_version=""):
     ]
     target = upgrade_steps.target(to)
     assert target
-    return upgrade_files.edited(given, loaded, upgrade_planner.plan(parts, target, UpgradeOptions(api_version)), number)
+    return upgrade_files.edit_files(given, loaded, upgrade_planner.plan(parts, target, UpgradeOptions(api_version)), number)
 
 
 def written(*paths, **options):

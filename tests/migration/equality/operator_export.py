@@ -17,9 +17,9 @@ GRAPH = given.before_1_0(given.graph({"Frontend": given.service("frontend"), "Wo
 def export(graph: dict[str, Any], **settings: Any) -> list[dict[str, Any]]:
     """The graph and its objects as an operator with these settings leaves them, owned by the graph and without the marks of krm-fn."""
     read, wrong = function_config.read(migration_files.configuration(settings))
-    assert not results.failed(wrong)
+    assert not results.has_errors(wrong)
     expansion = expand.expand([graph], read)
-    assert not results.failed(expansion.results)
+    assert not results.has_errors(expansion.results)
     objects = [
         resource for resource in expansion.resources if not (dynamo_api.is_dynamo(resource) and resource["kind"] == dynamo_api.GRAPH)
     ]

@@ -95,7 +95,7 @@ def test_wrong_usage(reason, arguments, message):
 
 def test_an_owner_that_does_not_end_is_named_with_its_finalizers():
     owner = {**GRAPH, "metadata": {**GRAPH["metadata"], "finalizers": ["example.com/backup"]}}
-    (finding,) = RefusedMoveError([from_operator.unended(owner)]).findings
+    (finding,) = RefusedMoveError([from_operator.report_unended(owner)]).findings
     assert (finding.code, finding.severity) == ("DYN805", "error")
     assert "its finalizers are example.com/backup; remove" in finding.message
 

@@ -9,7 +9,7 @@ import hypothesis
 from hypothesis import strategies as st
 
 from krm_fn.base.yaml import reader
-from krm_fn.kubernetes.paths import at, replaced
+from krm_fn.kubernetes.paths import at, replace_at
 from krm_fn.migration.upgrade import resource_edits
 from krm_fn.migration.upgrade.field_edits import FieldEdit
 from krm_fn.migration.upgrade.upgrade_steps import UpgradeStep
@@ -210,7 +210,7 @@ def test_the_images_that_a_step_edits(reason, resource, expected):
 def test_a_second_step_to_the_same_release_changes_nothing(reason, resource, expected):
     """The edited resource needs no edit, and the input is never changed."""
     before = copy.deepcopy(resource)
-    edited = resource_edits.applied(resource_edits.edits(resource, Config(), TO_1_6))
+    edited = resource_edits.apply_edits(resource_edits.edits(resource, Config(), TO_1_6))
     assert resource == before
     assert resource_edits.edits(edited, Config(), TO_1_6).fields == ()
     assert all(at(edited, path) == new for path, new in expected.items())
@@ -247,23 +247,23 @@ def test_the_old_origin_is_there_without_the_cause_origin():
     """With the cause `release` alone, a graph has its old origin version, so that each cause is alone."""
     resource = graph({"services": {"Worker": service("dynamo:1.5.1")}})
     listed = resource_edits.edits(resource, Config(), TO_1_6._replace(new_origin=True))
-    assert at(resource_edits.applied(listed, ["release"]), ORIGIN) == "1.5.0"
-    assert at(resource_edits.applied(listed, ["release", "origin"]), ORIGIN) == "1.6.1"
-    assert at(resource_edits.applied(listed, ["image"]), ORIGIN) is None
+    assert at(resource_edits.apply_edits(listed, ["release"]), ORIGIN) == "1.5.0"
+    assert at(resource_edits.apply_edits(listed, ["release", "origin"]), ORIGIN) == "1.6.1"
+    assert at(resource_edits.apply_edits(listed, ["image"]), ORIGIN) is None
 
 
 def test_the_release_of_an_edited_graph_is_that_of_the_step():
     """The edits move a graph to the release of the step, with and without a pinned release."""
     resource = graph({"services": {"Worker": service("dynamo:0.9.1")}})
     for config in (Config(), Config(behaviour="v0.9")):
-        edited = resource_edits.applied(resource_edits.edits(resource, config, TO_1_5))
-        assert release_choice.release_name(edited, resource_edits.configured(config, TO_1_5)) == "v1.5"
+        edited = resource_edits.apply_edits(resource_edits.edits(resource, config, TO_1_5))
+        assert release_choice.release_name(edited, resource_edits.settings_after(config, TO_1_5)) == "v1.5"
 
 
 def test_fields_that_only_dynamo_0_9_has_are_removed_with_it():
     """`dynamoNamespace` and `autoscaling` have no effect in 0.9, and no place in later releases."""
     resource = graph({"services": {"Worker": service("dynamo:0.9.1", dynamoNamespace="x", autoscaling={"enabled": True})}})
-    edited = resource_edits.applied(resource_edits.edits(resource, Config(), TO_1_5))
+    edited = resource_edits.apply_edits(resource_edits.edits(resource, Config(), TO_1_5))
     assert [*edited["spec"]["services"]["Worker"]] == ["extraPodSpec"]
 
 
@@ -285,7 +285,7 @@ def test_a_native_endpoint_picker_loses_its_configuration():
     """Images since 1.5.0 read no configuration, and with one they are an error."""
     step = UpgradeStep(1, "v1.5", "v1.5", (1, 4, 0), (1, 5, 1))
     resource = of_beta({**component("dynamo:1.4.0"), "type": "epp", "eppConfig": {"configMapRef": {"name": "x", "key": "y"}}})
-    edited = resource_edits.applied(resource_edits.edits(resource, Config(), step))
+    edited = resource_edits.apply_edits(resource_edits.edits(resource, Config(), step))
     assert "eppConfig" not in edited["spec"]["components"][0]
 
 
@@ -343,13 +343,13 @@ TRANSFERS = [
 def test_the_transfer_of_0_9_is_written(reason, args, expected):
     """Up to 0.9 each worker of vLLM transfers with NixlConnector, or with what `--connector` says. Later releases refuse both."""
     old = graph({"services": {"Worker": {"extraPodSpec": {"mainContainer": {"image": "dynamo:0.9.1", "command": VLLM, "args": args}}}}})
-    new = resource_edits.applied(resource_edits.edits(old, Config(), TO_1_1))
+    new = resource_edits.apply_edits(resource_edits.edits(old, Config(), TO_1_1))
     assert at(new, (*MAIN[:-1], "args")) == (expected or args)
 
 
 def test_the_transfer_of_a_command_without_arguments():
     container = {"image": "dynamo:0.9.1", "command": [*VLLM, "--is-prefill-worker"]}
-    new = resource_edits.applied(
+    new = resource_edits.apply_edits(
         resource_edits.edits(graph({"services": {"Worker": {"extraPodSpec": {"mainContainer": container}}}}), Config(), TO_1_1)
     )
     assert at(new, (*MAIN[:-1], "command")) == [*VLLM, "--is-prefill-worker", CONFIG, NIXL]
@@ -361,7 +361,7 @@ def test_a_worker_beside_a_prefill_worker_reads_its_cache():
         name: {"extraPodSpec": {"mainContainer": {"image": "dynamo:0.9.1", "command": VLLM, "args": args}}}
         for name, args in (("Prefill", ["--is-prefill-worker"]), ("Decode", ["--enforce-eager"]))
     }
-    new = resource_edits.applied(resource_edits.edits(graph({"services": services}), Config(), TO_1_1))
+    new = resource_edits.apply_edits(resource_edits.edits(graph({"services": services}), Config(), TO_1_1))
     assert at(new, ("spec", "services", "Decode", "extraPodSpec", "mainContainer", "args")) == ["--enforce-eager", CONFIG, NIXL]
 
 
@@ -399,10 +399,10 @@ def test_the_api_version_changes_after_all_other_edits():
     """The paths of the edits are those of the old version."""
     resource = graph({"services": {"Worker": service("dynamo:1.5.1")}})
     listed = resource_edits.edits(resource, Config(), TO_1_6._replace(api_version=dynamo_api.V1BETA1))
-    edited = resource_edits.applied(listed)
+    edited = resource_edits.apply_edits(listed)
     assert edited["apiVersion"] == dynamo_api.V1BETA1
     assert edited["spec"]["components"][0]["podTemplate"]["spec"]["containers"][0]["image"] == "dynamo:1.6.1"
-    assert resource_edits.applied(listed, ["image"])["apiVersion"] == dynamo_api.V1ALPHA1
+    assert resource_edits.apply_edits(listed, ["image"])["apiVersion"] == dynamo_api.V1ALPHA1
 
 
 RENDER = {"apiVersion": "dynamo.krm-fn.io/v1alpha1", "kind": "DynamoRender", "metadata": {"name": "render"}}
@@ -484,13 +484,13 @@ def test_the_edited_text_of_a_random_graph_is_the_edited_graph(resource, data):
     """For any graph in any style: the text after the edits has the values of the edited resource and all comments, and is then final."""
     for image in [*runtime_version.images(resource)]:
         if at(resource, image.path[:-1]) is not None:
-            resource = replaced(resource, image.path, data.draw(IMAGES))
+            resource = replace_at(resource, image.path, data.draw(IMAGES))
     text = yaml_styles.text(resource, data.draw)
     step = data.draw(st.sampled_from([TO_1_5, TO_1_6, DOWN]))
     listed = resource_edits.edits(resource, Config(), step)
-    result = text_edits.edited(text, {edit.path: edit.new for edit in listed.fields})
+    result = text_edits.edit_document(text, {edit.path: edit.new for edit in listed.fields})
     assert result.failed == ()
-    assert reader.read(result.text)[0][0].value == resource_edits.applied(listed)
+    assert reader.read(result.text)[0][0].value == resource_edits.apply_edits(listed)
     if all(edit.new is not None for edit in listed.fields):
         assert re.findall(r"# (?:end|own)", result.text) == re.findall(r"# (?:end|own)", text)
     assert resource_edits.edits(reader.read(result.text)[0][0].value, Config(), step).fields == ()

@@ -55,11 +55,11 @@ def test_a_path_has_the_fewest_steps_that_the_tables_allow(start, target, points
     assert upgrade_steps.path(parsed(start), end) == tuple(map(parsed, points))
 
 
-VERSIONS = st.builds(Versions, st.sampled_from([*RELEASES]), st.sampled_from(flag_tables.published()))
+VERSIONS = st.builds(Versions, st.sampled_from([*RELEASES]), st.sampled_from(flag_tables.published_releases()))
 
 
 @settings(max_examples=tier.number(200, 10))
-@given(VERSIONS, st.sampled_from(flag_tables.published()))
+@given(VERSIONS, st.sampled_from(flag_tables.published_releases()))
 def test_each_path_ends_at_the_target_and_never_turns_back(start, end):
     points = (start, *upgrade_steps.path(start, end))
     assert points[-1].runtime == end

@@ -158,7 +158,7 @@ def test_no_wrong_value_raises(version):
 def rendered(resource: Resource, behaviour: str) -> tuple[bool, list[Resource]]:
     """Whether a render fails, and the generated objects. Adapters and components have the version of their graph; here all have one."""
     expansion = expand.expand([resource], Config(behaviour=behaviour, source="drop"))  # type: ignore[arg-type]
-    failed = results.failed(expansion.results)
+    failed = results.has_errors(expansion.results)
     assert [each for each in expansion.results if each.code == "DYN019"] == []
     return failed, [] if failed else [versions.to("v1beta1", each) for each in expansion.resources]
 

@@ -14,7 +14,7 @@ NAMES = registry.entries(releases)
 def opened(release, tag="", origin=""):
     """The names of the gates that an image tag and an origin version open."""
     number = releases.get(release).number
-    return {gate.name for gate in gates.opened(number, version.core(tag), origin)} - {gates.NEW_PROFILER.name}
+    return {gate.name for gate in gates.open_gates(number, version.core(tag), origin)} - {gates.NEW_PROFILER.name}
 
 
 OF_IMAGES = {"CanaryHealthChecks", "IncreasedWorkerFailureThreshold", "NativeRustEPP"}
@@ -66,7 +66,7 @@ def test_an_open_gate_changes_only_its_own_defaults():
     release = releases.get("v1_6")
     frontend = types.get("frontend")
     default = frontend.defaults_in(release, frontend.release_key)
-    changed = gates.applied(default, frontend.release_key, gates.opened(release.number, (1, 6, 0), ""))
+    changed = gates.apply_gates(default, frontend.release_key, gates.open_gates(release.number, (1, 6, 0), ""))
     assert dict(changed.env) == {**dict(default.env), "DYN_NAMESPACE_PREFIX_STRICT": "true"}
     assert {name for name, _ in changed.probes} == {"livenessProbe", "readinessProbe", "startupProbe"}
     assert changed._replace(env=default.env, probes=default.probes) == default

@@ -342,7 +342,7 @@ def test_a_blank_line_above_the_first_item_is_no_part_of_a_text_above_it():
 @given(st.binary() | st.text().map(lambda text: (HEAD + text).encode(errors="replace")))
 def test_no_input_raises(data):
     received = resourcelist.parse(data)
-    assert received.complete or results.failed(received.results)
+    assert received.complete or results.has_errors(received.results)
     if received.complete:
         resourcelist.render(received, received.items, received.results)
 

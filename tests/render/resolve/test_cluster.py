@@ -37,7 +37,7 @@ def test_the_registry_of_an_image(image, host):
 
 
 def found(*items, **settings):
-    return cluster.read(ownership.written(items), config.Config(**settings))[0]
+    return cluster.read(ownership.without_generated(items), config.Config(**settings))[0]
 
 
 IMAGE = "registry.example/app:1"

@@ -30,7 +30,7 @@ def graph(**fields: Any) -> Any:
 
 
 def changed(*path: str | int, to: Any) -> Any:
-    return paths.replaced(graph(), path, to)
+    return paths.replace_at(graph(), path, to)
 
 
 def older(tag: str = "1.6.1", **fields: Any) -> Any:
@@ -94,8 +94,8 @@ def test_what_a_shell_or_a_program_reads_is_no_placeholder(resource):
 
 def test_other_mistakes_stay():
     """The message has the placeholder, not the text that replaces it for the second expansion."""
-    resource = paths.replaced(changed("metadata", "name", to="${GRAPH}"), ("spec", "component"), [])
-    resource = paths.replaced(resource, ("spec", "components", 0, "name"), "w" * 60)
+    resource = paths.replace_at(changed("metadata", "name", to="${GRAPH}"), ("spec", "component"), [])
+    resource = paths.replace_at(resource, ("spec", "components", 0, "name"), "w" * 60)
     errors = results.errors_of(expand.expand([resource], Config()).results)
     assert errors[0].code == "DYN086"
     assert {error.code for error in errors} >= {"DYN023"}
@@ -103,7 +103,7 @@ def test_other_mistakes_stay():
 
 
 def test_an_error_of_another_cause_stays_as_it_is():
-    resource = paths.replaced(graph(image="${REGISTRY}/vllm-runtime:1.6.1"), ("spec", "component"), [])
+    resource = paths.replace_at(graph(image="${REGISTRY}/vllm-runtime:1.6.1"), ("spec", "component"), [])
     assert [error.code for error in results.errors_of(expand.expand([resource], Config()).results)] == ["DYN023"]
 
 
@@ -111,7 +111,7 @@ def test_objects_keep_what_flux_may_substitute():
     """The render goes on, and `check` warns; an annotation ignores the warning."""
     resource = graph(image="${REGISTRY}/vllm-runtime:1.6.1")
     expansion = expand.expand([resource], Config())
-    assert not results.failed(expansion.results)
+    assert not results.has_errors(expansion.results)
     assert "${REGISTRY}/vllm-runtime:1.6.1" in str([item for item in expansion.resources if item["kind"] == "Deployment"])
     (finding,) = (entry for entry in resource_findings.check([resource], Config(), is_configured=False) if entry.code == "DYN087")
     assert (finding.severity, finding.path[-1]) == ("warning", "image")
@@ -120,7 +120,7 @@ def test_objects_keep_what_flux_may_substitute():
 
 def test_a_pinned_release_needs_no_version():
     """With `behaviour`, v1alpha1 renders images without a version, so a placeholder in the tag can be substituted later."""
-    assert not results.failed(expand.expand([older("${TAG}")], Config(behaviour="v0.9")).results)
+    assert not results.has_errors(expand.expand([older("${TAG}")], Config(behaviour="v0.9")).results)
 
 
 def test_check_has_one_finding_for_each_file(tmp_path: Path):
@@ -128,8 +128,14 @@ def test_check_has_one_finding_for_each_file(tmp_path: Path):
         "DynamoModel", "m", api="nvidia.com/v1alpha1", spec={"modelName": "${MODEL}", "baseModelName": "b", "modelType": "${T}"}
     )
     secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "<your-secret>", "namespace": "team"}}
-    kept = paths.replaced(graph(image="${REGISTRY}/vllm-runtime:1.6.1"), ("metadata", "name"), "kept")
-    documents = [kept, changed("metadata", "name", to="${GRAPH}"), paths.replaced(older(), ("metadata", "name"), "${OLDER}"), model, secret]
+    kept = paths.replace_at(graph(image="${REGISTRY}/vllm-runtime:1.6.1"), ("metadata", "name"), "kept")
+    documents = [
+        kept,
+        changed("metadata", "name", to="${GRAPH}"),
+        paths.replace_at(older(), ("metadata", "name"), "${OLDER}"),
+        model,
+        secret,
+    ]
     (tmp_path / "all.yaml").write_text(yaml.safe_dump_all(documents))
     found = console.run("check", str(tmp_path / "all.yaml"), "--ignore", "DYN175")
     assert found.out.count(" error ") == 1
@@ -138,8 +144,8 @@ def test_check_has_one_finding_for_each_file(tmp_path: Path):
 
 
 def test_render_and_convert_have_one_finding_for_each_file(tmp_path: Path):
-    documents = [paths.replaced(older(), ("spec", "services", "Worker", "replicas"), "${N}")]
-    documents += [paths.replaced(documents[0], ("metadata", "name"), name) for name in ("second", "third")]
+    documents = [paths.replace_at(older(), ("spec", "services", "Worker", "replicas"), "${N}")]
+    documents += [paths.replace_at(documents[0], ("metadata", "name"), name) for name in ("second", "third")]
     (tmp_path / "all.yaml").write_text(yaml.safe_dump_all(documents))
     for command in ("render", "convert"):
         found = console.run(command, str(tmp_path / "all.yaml"))

@@ -314,7 +314,7 @@ def test_what_is_compared(was, namespace, name, version, met):
     if version == dynamo_api.V1BETA1:
         after = versions.to("v1beta1", {**after, "apiVersion": dynamo_api.V1ALPHA1})
     assert [found.ref for found in updates.check([before], [after], HOME)] == [results.ref(after)] * met
-    assert updates.compared([before], [after], HOME) == met
+    assert updates.count_compared([before], [after], HOME) == met
 
 
 def test_what_comes_or_goes_is_no_change():

@@ -33,5 +33,5 @@ def test_quantities_are_what_the_pattern_says(text):
 
 
 def test_long_values_are_shortened():
-    assert fixes.shown("x" * 1000) == '"' + "x" * 55 + '…"'
-    assert fixes.shown("x" * 58) == '"' + "x" * 58 + '"'
+    assert fixes.show_scalar("x" * 1000) == '"' + "x" * 55 + '…"'
+    assert fixes.show_scalar("x" * 58) == '"' + "x" * 58 + '"'

@@ -219,4 +219,4 @@ def test_numbers_that_may_be_secret_are_never_quoted(value):
     ):
         (found,) = schema_check.resource(written)
         assert (found.current, found.proposed) == (None, None)
-        assert fixes.shown(value) not in found.message
+        assert fixes.show_scalar(value) not in found.message

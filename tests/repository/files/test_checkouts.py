@@ -65,7 +65,7 @@ COMMON = {".gitignore": "*.log\n", "run.sh": "#!/bin/sh\n", "link": "-> run.sh"}
 
 def test_the_old_state_has_the_files_of_the_commit(repository):
     (repository / "overlay" / "kustomization.yaml").write_text("after\n")
-    with checkouts.opened("HEAD", repository / "overlay") as made, made.old_state() as folder:
+    with checkouts.open_checkouts("HEAD", repository / "overlay") as made, made.old_state() as folder:
         assert files(folder.parent) == {**COMMON, "gone.yaml": "gone\n", "overlay/kustomization.yaml": "before\n"}
         assert folder.name == "overlay"
         assert os.access(folder.parent / "run.sh", os.X_OK)
@@ -77,14 +77,14 @@ def test_the_new_state_has_edits_and_new_files_but_no_ignored_ones(repository):
     (repository / "build.log").write_text("ignored\n")
     (repository / "gone.yaml").unlink()
     os.mkfifo(repository / "pipe")
-    with checkouts.opened("HEAD", repository) as made, made.working_tree() as folder:
+    with checkouts.open_checkouts("HEAD", repository) as made, made.working_tree() as folder:
         assert files(folder) == {**COMMON, "overlay/kustomization.yaml": "after\n", "overlay/new.yaml": "new\n"}
         (folder / "run.sh").write_text("a build may write into its copy")
     assert (repository / "run.sh").read_text() == "#!/bin/sh\n"
 
 
 def test_both_states_have_the_same_path(repository):
-    with checkouts.opened("HEAD", repository) as made:
+    with checkouts.open_checkouts("HEAD", repository) as made:
         with made.old_state() as before:
             pass
         with made.working_tree() as after:
@@ -95,7 +95,7 @@ def test_both_states_have_the_same_path(repository):
 def test_a_folder_as_the_old_state(repository, tmp_path):
     old = shutil.copytree(repository, tmp_path / "old", symlinks=True)
     (repository / "gone.yaml").unlink()
-    with checkouts.opened(str(old), repository) as made:
+    with checkouts.open_checkouts(str(old), repository) as made:
         with made.old_state() as folder:
             assert (folder / "gone.yaml").exists()
             assert not (folder / ".git").exists()
@@ -108,7 +108,7 @@ def test_a_working_tree_without_a_commit(tmp_path):
     folder.mkdir()
     git(folder, "init")
     (folder / "a.yaml").write_text("a\n")
-    with checkouts.opened("HEAD", folder) as made, made.working_tree() as copy:
+    with checkouts.open_checkouts("HEAD", folder) as made, made.working_tree() as copy:
         assert files(copy) == {"a.yaml": "a\n"}
 
 
@@ -119,7 +119,7 @@ def test_a_file_below_a_linked_folder_is_not_copied(repository, tmp_path):
     (outside / "kustomization.yaml").write_text("secret\n")
     shutil.rmtree(repository / "overlay")
     (repository / "overlay").symlink_to(outside)
-    with checkouts.opened("HEAD", repository) as made, made.working_tree() as folder:
+    with checkouts.open_checkouts("HEAD", repository) as made, made.working_tree() as folder:
         assert files(folder)["overlay"] == f"-> {outside}"
 
 
@@ -140,7 +140,7 @@ def test_hooks_filters_and_submodules_of_the_repository_do_not_run(repository, t
     )
     with (repository / ".git" / "config").open("a") as config:
         config.write(settings)
-    with checkouts.opened("HEAD", repository) as made:
+    with checkouts.open_checkouts("HEAD", repository) as made:
         with made.old_state() as folder:
             assert (folder / "gone.yaml").read_text() == "gone\n"
         with made.working_tree() as folder:
@@ -151,7 +151,7 @@ def test_hooks_filters_and_submodules_of_the_repository_do_not_run(repository, t
 def test_the_repository_of_the_user_does_not_change(repository):
     (repository / "overlay" / "kustomization.yaml").write_text("after\n")
     before = {path: path.stat().st_mtime_ns for path in (repository / ".git").rglob("*")}
-    with checkouts.opened("HEAD", repository) as made:
+    with checkouts.open_checkouts("HEAD", repository) as made:
         for copy in (made.old_state, made.working_tree):
             with copy():
                 pass
@@ -181,17 +181,21 @@ def test_an_old_state_that_cannot_be_copied(reason, old, damage, message, reposi
     damage(repository)
     (repository / "new").mkdir()
     place = repository / ("new" if "new" in reason else "overlay")
-    with checkouts.opened(old, place) as made, pytest.raises(RepositoryError, match=message), made.old_state():
+    with checkouts.open_checkouts(old, place) as made, pytest.raises(RepositoryError, match=message), made.old_state():
         pass
 
 
 def test_a_folder_without_a_repository(tmp_path):
-    with checkouts.opened("HEAD", tmp_path) as made, pytest.raises(RepositoryError, match="not a git repository"), made.working_tree():
+    with (
+        checkouts.open_checkouts("HEAD", tmp_path) as made,
+        pytest.raises(RepositoryError, match="not a git repository"),
+        made.working_tree(),
+    ):
         pass
 
 
 def test_what_a_build_protects_against_writing_is_removed(repository):
-    with checkouts.opened("HEAD", repository) as made, made.working_tree() as folder:
+    with checkouts.open_checkouts("HEAD", repository) as made, made.working_tree() as folder:
         (folder / "overlay" / "kustomization.yaml").chmod(0o400)
         (folder / "overlay").chmod(0o500)
 
@@ -200,7 +204,7 @@ SLEEPER = """
 import sys, time
 from pathlib import Path
 from krm_fn.repository.files import checkouts
-with checkouts.opened("HEAD", Path(sys.argv[1])) as made, made.working_tree():
+with checkouts.open_checkouts("HEAD", Path(sys.argv[1])) as made, made.working_tree():
     Path(sys.argv[2]).touch()
     time.sleep(600)
 """

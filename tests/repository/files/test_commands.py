@@ -74,7 +74,7 @@ def test_a_command_does_not_see_the_repository_of_a_git_hook(tmp_path, monkeypat
 
 
 def test_the_words_of_a_command():
-    assert commands.split("kustomize build 'over lays/prod' $HOME") == ["kustomize", "build", "over lays/prod", "$HOME"]
+    assert commands.split_words("kustomize build 'over lays/prod' $HOME") == ["kustomize", "build", "over lays/prod", "$HOME"]
     for wrong in ("", "  ", "a 'b"):
         with pytest.raises(ValueError, match=r"empty|closing"):
-            commands.split(wrong)
+            commands.split_words(wrong)

@@ -50,7 +50,7 @@ def test_no_comment_is_lost_in_a_conversion(source):
     text = commented(source.text)
     version = dynamo_api.BETA1 if source.address.api_version == dynamo_api.V1ALPHA1 else dynamo_api.ALPHA1
     new = versions.to(version, source.value)
-    result = text_comments.replaced(text, (), new, text_origins.moved(source.value, version))
+    result = text_comments.replace_mapping(text, (), new, text_origins.path_map(source.value, version))
     assert result is not None
     assert sorted(re.findall(r"# (?:above|behind) \d+", result)) == sorted(re.findall(r"# (?:above|behind) \d+", text))
     assert reading.parse(result.encode(), "x").sources[0].value == new
@@ -59,7 +59,7 @@ def test_no_comment_is_lost_in_a_conversion(source):
 def test_an_item_of_a_json_list():
     """JSON stays JSON, with the indentation of the item."""
     text = '{\n "items": [\n  {"a": 1},\n  {\n   "b": 2\n  }\n ]\n}\n'
-    assert text_comments.replaced(text, ("items", 1), {"c": [3]}, lambda path: path) == (
+    assert text_comments.replace_mapping(text, ("items", 1), {"c": [3]}, lambda path: path) == (
         '{\n "items": [\n  {"a": 1},\n  {\n    "c": [\n      3\n    ]\n  }\n ]\n}\n'
     )
 
@@ -68,7 +68,7 @@ def test_an_item_of_a_block_list():
     """Only the item is written again; its neighbours keep their style."""
     text = "items:\n- {a: 1} # one\n- b: 2 # two\n  # three\n  c: 3\n# end\n"
     moved: dict[FieldPath, FieldPath] = {("b",): ("x",), ("c",): ("k", "z")}
-    result = text_comments.replaced(text, ("items", 1), {"x": "v", "k": {"z": 1}}, lambda path: moved[path])
+    result = text_comments.replace_mapping(text, ("items", 1), {"x": "v", "k": {"z": 1}}, lambda path: moved[path])
     assert result == "items:\n- {a: 1} # one\n- x: v # two\n  k:\n    # three\n    z: 1\n# end\n"
 
 
@@ -83,4 +83,4 @@ IMPOSSIBLE = [
 @cases(("reason", "text", "at"), IMPOSSIBLE)
 def test_a_part_without_a_text_of_its_own(reason, text, at):
     """The result would change other fields, so there is none."""
-    assert text_comments.replaced(text, at, {"new": "value"}, lambda path: path) is None
+    assert text_comments.replace_mapping(text, at, {"new": "value"}, lambda path: path) is None

@@ -59,7 +59,7 @@ VALUES = [
 def test_a_value_changes_in_its_style(reason, before, after):
     """Only the value changes, and its quotes and its style stay."""
     changes: dict[Path, str] = {IMAGE: NEW} | ({("other",): NEW} if "other" in before else {})
-    assert text_edits.edited(before, changes) == (after, ())
+    assert text_edits.edit_document(before, changes) == (after, ())
 
 
 FIGURES = [
@@ -77,7 +77,7 @@ FIGURES = [
 @cases(("reason", "before", "new", "after"), FIGURES)
 def test_a_new_value_is_a_string(reason, before, new, after):
     """A text that YAML reads as a number gets quotes."""
-    assert text_edits.edited(before, {("a",): new}) == (after, ())
+    assert text_edits.edit_document(before, {("a",): new}) == (after, ())
 
 
 ADDITIONS = [
@@ -117,7 +117,7 @@ ADDITIONS = [
 @cases(("reason", "before", "after"), ADDITIONS)
 def test_a_missing_field_is_added(reason, before, after):
     """The field comes behind the other fields of its mapping, in the style of the mapping."""
-    assert text_edits.edited(before, {NOTE: "v1"}) == (after, ())
+    assert text_edits.edit_document(before, {NOTE: "v1"}) == (after, ())
 
 
 REMOVALS = [
@@ -138,12 +138,12 @@ REMOVALS = [
 @cases(("reason", "before", "after"), REMOVALS)
 def test_a_field_is_removed(reason, before, after):
     """The field goes with its line; all other lines stay."""
-    assert text_edits.edited(before, {("a", "b"): None}) == (after, ())
+    assert text_edits.edit_document(before, {("a", "b"): None}) == (after, ())
 
 
 def test_the_first_field_of_an_item_is_removed():
     """The dash of a list stays."""
-    assert text_edits.edited("a:\n- b: 1\n  c: 2\n", {("a", 0, "b"): None}).text == "a:\n- c: 2\n"
+    assert text_edits.edit_document("a:\n- b: 1\n  c: 2\n", {("a", 0, "b"): None}).text == "a:\n- c: 2\n"
 
 
 IMPOSSIBLE = [
@@ -162,13 +162,13 @@ IMPOSSIBLE = [
 @cases(("reason", "before", "changes"), IMPOSSIBLE)
 def test_a_field_without_a_position_of_its_own(reason, before, changes):
     """The text stays as it is, and the path is named."""
-    assert text_edits.edited(before, changes) == (before, tuple(changes))
+    assert text_edits.edit_document(before, changes) == (before, tuple(changes))
 
 
 def test_one_failing_field_does_not_hinder_the_others():
     """An anchor that another field needs fails; a plain field is edited."""
     text = f"a: &i {OLD}\nb: *i\nc: {OLD}\n"
-    assert text_edits.edited(text, {("a",): NEW, ("c",): NEW}) == (f"a: &i {OLD}\nb: *i\nc: {NEW}\n", (("a",),))
+    assert text_edits.edit_document(text, {("a",): NEW, ("c",): NEW}) == (f"a: &i {OLD}\nb: *i\nc: {NEW}\n", (("a",),))
 
 
 KEYS = st.sampled_from(["a", "b", "image", "x-y", "a.b/c", "é", "1", "on"])
@@ -193,14 +193,14 @@ def test_the_values_are_the_wanted_ones_and_all_comments_stay(data, value):
     maps = [path for path in leaves(value) if isinstance(paths.at(value, path), dict)]
     added = (*data.draw(st.sampled_from(maps)), "new", "field")
     changes = {**dict.fromkeys(chosen, NEW), added: "v1"}
-    result = text_edits.edited(text, changes)
+    result = text_edits.edit_document(text, changes)
     wanted = value
     for path in (path for path in changes if path not in result.failed):
-        wanted = paths.replaced(wanted, path, changes[path])
+        wanted = paths.replace_at(wanted, path, changes[path])
     assert reader.read(result.text)[0][0].value == wanted
     assert re.findall(r"# \w+", result.text) == re.findall(r"# \w+", text)
     assert not result.failed
-    assert text_edits.edited(result.text, changes).text == result.text
+    assert text_edits.edit_document(result.text, changes).text == result.text
 
 
 COMMAND = "a: |  # c\n  run --x=1 \\\n    --yy 'z'\nb: 1\n"
@@ -234,14 +234,14 @@ OTHERS = [
 @cases(("text", "path", "change", "wanted"), OTHERS)
 def test_keys_words_and_other_values(text: str, path: Path, change: object, wanted: str | None):
     """Each kind of edit changes its part only. An edit that has no position, or that would change more, fails."""
-    result = text_edits.edited(text, {path: change})
+    result = text_edits.edit_document(text, {path: change})
     assert result == ((text, (path,)) if wanted is None else (wanted, ()))
 
 
 def test_a_field_below_a_renamed_one_is_edited_too():
     """Both paths are those of the text before the edits."""
     changes: dict[Path, object] = {("a",): Key("b"), ("a", "c"): 2}
-    assert text_edits.edited("a: {c: 1}\n", changes).text == "b: {c: 2}\n"
+    assert text_edits.edit_document("a: {c: 1}\n", changes).text == "b: {c: 2}\n"
 
 
 SHARED = [

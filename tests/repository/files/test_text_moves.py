@@ -64,7 +64,7 @@ MOVES = [
 @cases(("old", "new", "path", "to"), MOVES)
 def test_a_field_moves_with_its_comments_and_its_format(old, new, path, to):
     """The rest of the text has the same bytes, except for the indentation of the field."""
-    assert text_edits.edited(old, {path: Move(to)}) == (new, ())
+    assert text_edits.edit_document(old, {path: Move(to)}) == (new, ())
 
 
 REFUSED = [
@@ -81,7 +81,7 @@ REFUSED = [
 @cases(("text", "path", "to"), REFUSED)
 def test_a_move_without_one_text_is_refused(text, path, to):
     """The text stays as it is."""
-    assert text_edits.edited(text, {path: Move(to)}) == (text, (path,))
+    assert text_edits.edit_document(text, {path: Move(to)}) == (text, (path,))
 
 
 def test_several_fields_move_together():
@@ -89,7 +89,7 @@ def test_several_fields_move_together():
     old = "a:\n  # cores\n  cpu: 1\n  b: 2\n  memory: 1Gi # much\n"
     moves: dict[Path, Move] = {("a", name): Move(("a", "limits", name)) for name in ("cpu", "memory")}
     new = "a:\n  limits:\n    # cores\n    cpu: 1\n    memory: 1Gi # much\n  b: 2\n"
-    assert text_edits.edited(old, moves) == (new, ())
+    assert text_edits.edit_document(old, moves) == (new, ())
 
 
 OTHERS = [
@@ -114,13 +114,13 @@ OTHERS = [
 @cases(("old", "new", "changes"), OTHERS)
 def test_another_shape_of_a_value_is_written(old, new, changes):
     """The value gets the style of the old one."""
-    assert text_edits.edited(old, changes) == (new, ())
+    assert text_edits.edit_document(old, changes) == (new, ())
 
 
 def test_a_comment_has_no_place_in_another_shape():
     """A list in place of an object would lose it, so the text stays."""
     text = "a:\n  b: c # why\n"
-    assert text_edits.edited(text, {("a",): [{"name": "b"}]}) == (text, (("a",),))
+    assert text_edits.edit_document(text, {("a",): [{"name": "b"}]}) == (text, (("a",),))
 
 
 VALUES = st.recursive(
@@ -136,7 +136,7 @@ def test_a_random_field_moves_or_stays(value, beside, depth):
     wrong = {"top": {"keep": 1, "inner": {**beside, "x": value}}}
     to = (("x",), ("top", "x"), ("top", "inner", "y", "x"))[depth - 1]
     text = emitter.text(wrong)
-    new, failed = text_edits.edited(text, {("top", "inner", "x"): Move(to)})
+    new, failed = text_edits.edit_document(text, {("top", "inner", "x"): Move(to)})
     if failed:
         assert new == text
         return
@@ -150,7 +150,7 @@ def test_the_time_grows_linearly_with_the_number_of_moves():
 
     def move(count):
         text = "".join(f"a{number}:\n  b:\n    x: 1\n    y: 2\n" for number in range(count))
-        new, failed = text_edits.edited(text, {(f"a{number}", "b", "x"): Move((f"a{number}", "x")) for number in range(count)})
+        new, failed = text_edits.edit_document(text, {(f"a{number}", "b", "x"): Move((f"a{number}", "x")) for number in range(count)})
         assert (failed, new.count("  x: 1\n")) == ((), count)
 
     assert growth.is_linear(move, 60)

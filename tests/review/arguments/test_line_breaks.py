@@ -15,7 +15,7 @@ RUN = "exec python3 -m dynamo.vllm"
 
 def joined(text):
     """The words of each command, and the text from each break on."""
-    commands, breaks = line_breaks.join(shell_words.split(text, {}), text)
+    commands, breaks = line_breaks.join(shell_words.split_line(text, {}), text)
     return [[word.text for word in command] for command in commands], [text[found.start :] for found in breaks]
 
 
@@ -41,7 +41,7 @@ def test_a_line_that_ends_too_early_is_found(text, rest, fix):
     commands, breaks = joined(text)
     assert breaks == [rest]
     assert [word for word in commands[0] if word.startswith("--")] == ["--a", "--c"]
-    _, (found,) = line_breaks.join(shell_words.split(text, {}), text)
+    _, (found,) = line_breaks.join(shell_words.split_line(text, {}), text)
     assert fix in found.message.partition("; ")[2]
 
 
@@ -78,7 +78,7 @@ RIGHT = [
 def test_right_lines_are_left_alone(text):
     commands, breaks = joined(text)
     assert breaks == []
-    assert commands == [[word.text for word in command] for command in shell_words.split(text, {}).commands]
+    assert commands == [[word.text for word in command] for command in shell_words.split_line(text, {}).commands]
 
 
 @pytest.mark.parametrize(
@@ -99,6 +99,6 @@ def test_a_long_line_takes_linear_time(part):
 
     def join(size):
         text = f"{RUN} " + part * (size // len(part))
-        line_breaks.join(shell_words.split(text, {}), text)
+        line_breaks.join(shell_words.split_line(text, {}), text)
 
     assert growth.is_linear(join, 50_000)

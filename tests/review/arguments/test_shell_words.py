@@ -20,7 +20,7 @@ VARIABLES = {"NAME": "value", "TWO": "a b", "EMPTY": "", "QUOTE": "it's", "SIZE"
 
 
 def commands(line):
-    return [[word.text for word in command] for command in shell_words.split(line, VARIABLES).commands]
+    return [[word.text for word in command] for command in shell_words.split_line(line, VARIABLES).commands]
 
 
 SPLIT = [
@@ -66,19 +66,19 @@ def test_a_line_is_split_as_a_shell_does(line, words):
 )
 def test_a_quote_without_an_end_is_an_error(line, quote):
     with pytest.raises(UnclosedError) as raised:
-        shell_words.split(line, {})
+        shell_words.split_line(line, {})
     assert raised.value.quote == quote
 
 
 def test_the_words_of_a_here_document_are_no_words():
-    line = shell_words.split("a; cat <<EOF\nb 'c\nEOF\n", {})
+    line = shell_words.split_line("a; cat <<EOF\nb 'c\nEOF\n", {})
     assert [[word.text for word in command] for command in line.commands] == [["a"], ["cat"]]
     assert line.problem
 
 
 def test_each_word_has_its_position():
     line = "cd /w &&\n  exec 'a b' $TWO"
-    words = [word for command in shell_words.split(line, VARIABLES).commands for word in command]
+    words = [word for command in shell_words.split_line(line, VARIABLES).commands for word in command]
     assert [line[word.start :][:5] for word in words] == ["cd /w", "/w &&", "exec ", "'a b'", "$TWO", "$TWO"]
 
 
@@ -125,6 +125,6 @@ def test_a_long_line_takes_linear_time(part):
 
     def split(size):
         with contextlib.suppress(UnclosedError):
-            shell_words.split(part * (size // len(part)), {"A": "b c"})
+            shell_words.split_line(part * (size // len(part)), {"A": "b c"})
 
     assert growth.is_linear(split, 50_000)

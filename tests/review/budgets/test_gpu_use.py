@@ -171,7 +171,7 @@ def test_a_pod_counts_in_each_product_where_it_may_run(fields, products, words):
 def test_roots_count_together():
     """A budget is for the whole fleet: a peak of one root adds to the GPUs of another."""
     (change,) = object_changes.between_states({}, {identity.key(FLEET[0], "ai"): FLEET[0]})
-    other = gpu_use.unchanged([deployment(pod(container(gpu=3)), name="z")], "ai")
+    other = gpu_use.as_unchanged([deployment(pod(container(gpu=3)), name="z")], "ai")
     (use,) = gpu_use.measure(Budget((ALL,)), [RootObjects((change,)), RootObjects(other)]).uses
     assert use.gpus[:3] == (3, 5, 5)
     assert use.largest == (("ai/chat/Worker", 5),)

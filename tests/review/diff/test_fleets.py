@@ -13,7 +13,7 @@ from krm_fn.render import dynamo_api, expand, function_config
 from krm_fn.render.expand import KnownItems
 from krm_fn.repository.files import reading, sources
 from krm_fn.review.changed_lines import document_hunks
-from krm_fn.review.changed_lines.document_hunks import LoadedState
+from krm_fn.review.changed_lines.document_hunks import LocatedRender
 from krm_fn.review.diff import comparison, rendered_state
 from tests.support import given
 from tests.support.cases import cases
@@ -36,14 +36,14 @@ def render(*inputs: Any, known: KnownItems | None = None) -> Any:
     return rendered_state.render(inputs, function_config.read(None)[0], known=known)
 
 
-def load(*inputs: Any) -> LoadedState:
+def load(*inputs: Any) -> LocatedRender:
     """A state of plain files: each resource in a file with its name."""
     files = [reading.parse(emitter.text(resource).encode(), f"{resource['metadata']['name']}.yaml") for resource in inputs]
     loaded = sources.from_files(files)
-    return LoadedState("", rendered_state.render(loaded.values, loaded.config), loaded, [])
+    return LocatedRender("", rendered_state.render(loaded.values, loaded.config), loaded, [])
 
 
-def origins(old: LoadedState, new: LoadedState) -> dict[Any, Any]:
+def origins(old: LocatedRender, new: LocatedRender) -> dict[Any, Any]:
     """The lines that make each field of each object."""
     diff = comparison.compare(old.rendered, new.rendered, find_origins=lambda changes: document_hunks.find(old, new, changes))
     lines = {}

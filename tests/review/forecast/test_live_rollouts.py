@@ -48,7 +48,7 @@ def cases():
         if surge == unavailable == 0:
             continue  # an API server refuses it
         case = Case(replicas, {"maxSurge": surge, "maxUnavailable": unavailable}, *sizes, 0)
-        least = simulation.needed([case.rollout()])
+        least = simulation.needed_gpus([case.rollout()])
         yield from (case._replace(free=free) for free in sorted({max(least - 1, 0), least}))
 
 

@@ -56,7 +56,7 @@ ROLLOUTS = [
 @cases(("reason", "one", "peak", "needed"), ROLLOUTS)
 def test_rollouts(reason, one, peak, needed):
     assert simulation.peak([one]) == peak
-    assert simulation.needed([one]) == needed
+    assert simulation.needed_gpus([one]) == needed
 
 
 def test_a_pruned_object_holds_its_gpus_until_the_others_have_ended():
@@ -165,6 +165,6 @@ def test_rollouts_that_wait_or_have_ended_need_no_attention(together, free):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(simulated_rollout.SimulatedRollout, "is_blocked", lambda _: False)
         assert simulated == simulation.simulate(together, simulation._pool(together, held + free))
-    least = simulation.needed(together)
+    least = simulation.needed_gpus(together)
     assert not any(simulation.simulate(together, simulation._pool(together, held + least)).stuck)
     assert not least or any(simulation.simulate(together, simulation._pool(together, held + least - 1)).stuck)

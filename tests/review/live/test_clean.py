@@ -39,12 +39,12 @@ def test_what_a_cluster_adds_is_removed():
     written = given.item("Deployment", "chat", api="apps/v1", spec={"replicas": 1})
     assert server_fields.native(live(written)) == written
     graph = given.graph({"Frontend": given.service("frontend")}, annotations={"team": "search", "nvidia.com/enable-grove": "false"})
-    assert server_fields.written(live(graph, finalizers=["nvidia.com/finalizer"])) == graph
+    assert server_fields.as_written(live(graph, finalizers=["nvidia.com/finalizer"])) == graph
 
 
 def test_finalizers_of_users_stay():
     graph = given.graph({})
-    assert server_fields.written(live(graph, finalizers=["example.com/mine", "nvidia.com/finalizer"]))["metadata"]["finalizers"] == [
+    assert server_fields.as_written(live(graph, finalizers=["example.com/mine", "nvidia.com/finalizer"]))["metadata"]["finalizers"] == [
         "example.com/mine"
     ]
 
@@ -55,7 +55,7 @@ def test_marks_of_an_earlier_render_stay_on_its_objects_only():
     made["metadata"].update(marks)
     assert server_fields.native(live(made))["metadata"] == made["metadata"]
     graph = given.graph({})
-    assert server_fields.written(live({**graph, "metadata": {**graph["metadata"], **marks}})) == graph
+    assert server_fields.as_written(live({**graph, "metadata": {**graph["metadata"], **marks}})) == graph
 
 
 def test_metadata_of_wrong_types_is_no_exception():

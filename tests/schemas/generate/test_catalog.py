@@ -124,7 +124,7 @@ JUDGED = [
 @cases(("spec", "good"), JUDGED)
 def test_the_schema_judges_as_the_function_does(spec, good):
     assert jsonschema.Draft202012Validator(SCHEMA).is_valid(render(**spec)) is good
-    assert results.failed(list(schema_check.config(render(**spec)))) is not good
+    assert results.has_errors(list(schema_check.config(render(**spec)))) is not good
 
 
 def configurations():

@@ -12,7 +12,7 @@ from krm_fn.schemas import generate as forms
 from krm_fn.schemas.generate import __main__ as generate
 from krm_fn.schemas.generate import kustomize_files, native_definitions, structural
 
-MADE = {**generate.checked(), **generate.generated()}
+MADE = {**generate.schema_files(), **generate.generated_files()}
 
 
 @pytest.mark.parametrize("path", MADE, ids=lambda path: str(path.relative_to(generate.ROOT)))

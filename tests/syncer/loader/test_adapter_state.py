@@ -38,9 +38,9 @@ def once(state, worker, wanted, kept, answer):
     if answer in {"done", "lost and done"}:
         worker.do(step)
     if answer == "done":
-        state.succeeded(step)
+        state.record_success(step)
     else:
-        state.failed(WorkerError("refused", "no", answered=answer == "refused"), LIMITS)
+        state.record_failure(WorkerError("refused", "no", answered=answer == "refused"), LIMITS)
     return True
 
 

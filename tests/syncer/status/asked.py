@@ -81,7 +81,7 @@ def config_map(text: str = TEXT, *, hash_: str = HASH, edited: bool = False, **t
 
 def written(*texts: str, mocker: bool = False, **more: Any) -> ProfilerOutput:
     """The same output as the status logic sees it."""
-    return profiler_output.read(profiler_output.published(config_map(*texts, **more)), mocker=mocker)
+    return profiler_output.read(profiler_output.read_config_map(config_map(*texts, **more)), mocker=mocker)
 
 
 def graph(

@@ -74,8 +74,8 @@ def _render(text: str, settings: str) -> Rendered:
     """Renders a text as `krm-fn render` does."""
     loaded = _load(text, settings, GRAPH)
     expansion = expand.expand(loaded.values, loaded.config)
-    findings = tuple(loaded.located(expansion.results))
-    if results.failed([*findings]):
+    findings = tuple(loaded.locate(expansion.results))
+    if results.has_errors([*findings]):
         return Rendered((), findings)
     applied = (labels.without_tool_annotations(resource) for resource in expansion.resources if not labels.is_local(resource))
     return Rendered(tuple(apply_order.sort(applied)), findings)
@@ -118,7 +118,7 @@ def _check(text: str, settings: str) -> list[Result]:
     loaded = _load(text, settings, GRAPH)
     findings = [*resource_findings.check(loaded.values, loaded.config, is_configured=bool(loaded.configs))]
     findings += config_map_documents.check(loaded.values)
-    return loaded.located({repr(result): result for result in findings}.values())
+    return loaded.locate({repr(result): result for result in findings}.values())
 
 
 def _edits(findings: list[Result], fields: Mapping[str, Any]) -> list[FindingEdit]:
@@ -141,7 +141,7 @@ def _fixed(fields: Mapping[str, Any]) -> dict[str, Any]:
 
     findings, texts = _check(fields["graph"], fields["settings"]), _texts(fields)
     chosen = [edit for edit in _edits(findings, fields) if any(result is findings[fields["finding"]] for result in edit.results)]
-    written, _ = edited_files.written(finding_edits.documents(chosen), texts)
+    written, _ = edited_files.edit_texts(finding_edits.documents(chosen), texts)
     new = {**texts, **{file: text.new for file, text in written.items()}}
     return {"graph": new[GRAPH], "settings": new[SETTINGS]}
 
@@ -172,7 +172,7 @@ def _explained(fields: Mapping[str, Any]) -> dict[str, Any]:
     if not generated:
         return {"fields": _own_fields(resource, loaded)}
     locations = OriginLocations(loaded)
-    (explained,) = explain.explained(rendered, generated, loaded.config)
+    (explained,) = explain.explain_objects(rendered, generated, loaded.config)
     locations.add(explained.fields)
     lines = positions.positions(emitter.text(resource), [field.path for field in explained.fields])
     return {"fields": [{**explain_output.json_field(field, locations), "outputLine": lines[field.path][0]} for field in explained.fields]}
@@ -195,18 +195,18 @@ def _own_fields(resource: Resource, loaded: Sources) -> list[dict[str, Any]]:
 
 def _compared(fields: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the report of `krm-fn diff` for programs and for people, and the diagram of the change."""
-    from krm_fn.review.changed_lines.document_hunks import LoadedState  # noqa: PLC0415
+    from krm_fn.review.changed_lines.document_hunks import LocatedRender  # noqa: PLC0415
     from krm_fn.review.diagram import graph_diagram  # noqa: PLC0415
     from krm_fn.review.diff import json_diff, rendered_state, text_diff  # noqa: PLC0415
     from krm_fn.review.inputs import Policy, compared_states, repository_diffs  # noqa: PLC0415
-    from krm_fn.review.inputs.repository_diffs import StatePair  # noqa: PLC0415
+    from krm_fn.review.inputs.repository_diffs import RootChange  # noqa: PLC0415
 
     known = KnownItems()
     new, old = _load(fields["graph"], fields["settings"], GRAPH), _load(fields["old"], fields["settings"], OLD)
     rendered = rendered_state.render(new.values, new.config, new.settings_value, new.results, known)
-    state = LoadedState(GRAPH, rendered, new, new.located(rendered.findings))
+    state = LocatedRender(GRAPH, rendered, new, new.locate(rendered.findings))
     before = compared_states.render_old(OLD, old, known)
-    content = repository_diffs.compare(StatePair("", state, before), compared_states.ClusterCapacity(), Policy()).content
+    content = repository_diffs.compare(RootChange("", state, before), compared_states.ClusterCapacity(), Policy()).content
     return {
         **json.loads(json_diff.write(content._replace(colours=False))),
         "text": text_diff.write(content._replace(colours=True)),

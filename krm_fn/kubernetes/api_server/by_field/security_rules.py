@@ -162,7 +162,7 @@ def _sysctls(sysctls: Sequence[Fields], spec: Fields) -> Iterator[Rejection]:
         elif name in names:
             yield Rejection(codes.DUPLICATE_ENTRY_IN_POD, path, f"the kernel parameter {name} is listed twice; keep one entry")
         names.add(name)
-        dotted = _dotted(name)
+        dotted = _with_dots(name)
         for field, is_shared in (("hostNetwork", dotted.startswith("net.")), ("hostIPC", bool(_OF_IPC.fullmatch(dotted)))):
             if is_shared and spec.get(field):
                 yield Rejection(
@@ -172,7 +172,7 @@ def _sysctls(sysctls: Sequence[Fields], spec: Fields) -> Iterator[Rejection]:
                 )
 
 
-def _dotted(name: str) -> str:
+def _with_dots(name: str) -> str:
     """Returns a kernel parameter with dots as its separators, as NormalizeName of component-helpers `node/util/sysctl` does."""
     separator = next((letter for letter in name if letter in "./"), ".")
     return name if separator == "." else name.translate({ord("."): "/", ord("/"): "."})
@@ -213,7 +213,7 @@ def _proc_mount(kind: str | None, spec: Fields) -> Iterator[Rejection]:
 def _host_process(is_host_process: bool, spec: Fields) -> Iterator[Rejection]:
     """Checks a container that runs as a process of a node with Windows (validateWindowsHostProcessPod)."""
     path = ("windowsOptions", "hostProcess")
-    of_pod = _written(spec)
+    of_pod = _host_process_of(spec)
     if of_pod is not None and of_pod != is_host_process:
         yield Rejection(
             codes.FIELDS_NOT_ALLOWED_TOGETHER,
@@ -223,7 +223,7 @@ def _host_process(is_host_process: bool, spec: Fields) -> Iterator[Rejection]:
     if not is_host_process:
         return
     containers = [*(spec.get("initContainers") or ()), *(spec.get("containers") or ())]
-    if not all(_written(container, of_pod) for container in containers):
+    if not all(_host_process_of(container, of_pod) for container in containers):
         message = "the pod has other containers that are not processes of the node; write hostProcess: true in the pod, or remove it here"
         yield Rejection(codes.FIELDS_NOT_ALLOWED_TOGETHER, path, message)
     if not spec.get("hostNetwork"):
@@ -234,7 +234,7 @@ def _host_process(is_host_process: bool, spec: Fields) -> Iterator[Rejection]:
         )
 
 
-def _written(holder: Fields, inherited: bool | None = None) -> bool | None:
+def _host_process_of(holder: Fields, inherited: bool | None = None) -> bool | None:
     """Returns hostProcess of a pod or a container."""
     options = (holder.get("securityContext") or {}).get("windowsOptions") or {}
     value: bool | None = options.get("hostProcess")

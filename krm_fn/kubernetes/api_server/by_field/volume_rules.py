@@ -29,7 +29,7 @@ def validate_projected(volume: Fields, _context: Context) -> Iterator[Rejection]
     """Yields the rejections of the sources `projected` and `downwardAPI` of a volume."""
     for rejection in _downward(volume.get("downwardAPI") or {}):
         yield rejection.below("downwardAPI")
-    for rejection in _projected(volume.get("projected") or {}):
+    for rejection in _check_projected(volume.get("projected") or {}):
         yield rejection.below("projected")
 
 
@@ -74,7 +74,7 @@ def _resource(reference: Fields) -> Iterator[Rejection]:
         yield rejection.below("resourceFieldRef")
 
 
-def _projected(volume: Fields) -> Iterator[Rejection]:
+def _check_projected(volume: Fields) -> Iterator[Rejection]:
     """Checks all sources together (validateProjectedVolumeSource, validateProjectionSources).
 
     Feature gates decide about the sources clusterTrustBundle and podCertificate, so they are not checked.

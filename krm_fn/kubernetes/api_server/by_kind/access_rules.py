@@ -39,7 +39,7 @@ def _aggregation(selectors: list[Fields] | tuple[Fields, ...]) -> Iterator[Rejec
     """Checks the selectors of other ClusterRoles (ValidateClusterRole)."""
     path = ("aggregationRule", "clusterRoleSelectors")
     if not selectors:
-        yield rejections.required(path, "a selector")
+        yield rejections.required_field(path, "a selector")
     for index, selector in enumerate(selectors):
         for rejection in label_selectors.validate(selector):
             yield rejection.below(*path, index)
@@ -48,7 +48,7 @@ def _aggregation(selectors: list[Fields] | tuple[Fields, ...]) -> Iterator[Rejec
 def _rule(rule: Fields, *, namespaced: bool) -> Iterator[Rejection]:
     """Checks one rule (ValidatePolicyRule)."""
     if not rule.get("verbs"):
-        yield rejections.required(("verbs",), "a verb")
+        yield rejections.required_field(("verbs",), "a verb")
     if rule.get("nonResourceURLs"):
         if namespaced:
             yield rejections.conflict(("nonResourceURLs",), "a Role has no URLs", "write a ClusterRole for them")
@@ -57,7 +57,7 @@ def _rule(rule: Fields, *, namespaced: bool) -> Iterator[Rejection]:
         return
     for field, words in (("apiGroups", "an API group, which is empty for Kubernetes' core kinds,"), ("resources", "a resource")):
         if not rule.get(field):
-            yield rejections.required((field,), words)
+            yield rejections.required_field((field,), words)
 
 
 def _binding(binding: Resource, *, namespaced: bool) -> Iterator[Rejection]:
@@ -70,7 +70,7 @@ def _binding(binding: Resource, *, namespaced: bool) -> Iterator[Rejection]:
         yield rejections.unknown(role.get("kind") or "", kinds, ("roleRef", "kind"))
     name = role.get("name") or ""
     if not name:
-        yield rejections.required(("roleRef", "name"), "the name of the role")
+        yield rejections.required_field(("roleRef", "name"), "the name of the role")
     elif not object_meta.is_path_segment(name):
         yield rejections.bad_name(name, ("roleRef", "name"), "a text without / and %")
     for index, subject in enumerate(binding.get("subjects") or ()):
@@ -82,7 +82,7 @@ def _subject(subject: Fields, *, namespaced: bool) -> Iterator[Rejection]:
     """Checks who gets the rights (ValidateRoleBindingSubject). Users and groups without an API group get the right one."""
     kind, name, group = subject.get("kind"), subject.get("name") or "", subject.get("apiGroup") or ""
     if not name:
-        yield rejections.required(("name",), "the name of the subject")
+        yield rejections.required_field(("name",), "the name of the subject")
     if kind not in _SUBJECTS:
         yield rejections.unknown(kind or "", _SUBJECTS, ("kind",))
     elif kind != _SUBJECTS[0]:
@@ -95,4 +95,4 @@ def _subject(subject: Fields, *, namespaced: bool) -> Iterator[Rejection]:
         if group:
             yield rejections.conflict(("apiGroup",), "a ServiceAccount has no API group", "remove it")
         if not namespaced and not subject.get("namespace"):
-            yield rejections.required(("namespace",), "the namespace of the ServiceAccount")
+            yield rejections.required_field(("namespace",), "the namespace of the ServiceAccount")

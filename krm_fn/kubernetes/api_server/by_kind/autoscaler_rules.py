@@ -60,12 +60,12 @@ def _reference(reference: Fields, *, grouped: bool) -> Iterator[Rejection]:
     for field in ("kind", "name"):
         text = reference.get(field) or ""
         if not text:
-            yield rejections.required((field,), f"the {field} of the object")
+            yield rejections.required_field((field,), f"the {field} of the object")
         elif not object_meta.is_path_segment(text):
             yield rejections.bad_name(text, (field,), "a text without / and %")
     version = reference.get("apiVersion") or ""
     if version.count("/") > 1 or (grouped and version.rpartition("/")[0] == ""):
-        yield rejections.malformed(version, ("apiVersion",), "an apiVersion with its group, such as apps/v1")
+        yield rejections.malformed_text(version, ("apiVersion",), "an apiVersion with its group, such as apps/v1")
 
 
 def _metric(metric: Fields) -> Iterator[Rejection]:
@@ -75,7 +75,7 @@ def _metric(metric: Fields) -> Iterator[Rejection]:
     if kind not in _SOURCES:
         yield rejections.unknown(kind, _SOURCES, ("type",))
     elif _SOURCES[kind] not in present:
-        yield rejections.required((_SOURCES[kind],), f"{_SOURCES[kind]}, beside type: {kind},")
+        yield rejections.required_field((_SOURCES[kind],), f"{_SOURCES[kind]}, beside type: {kind},")
     for field in present:
         if len(present) > 1 and field != _SOURCES.get(kind):
             yield rejections.conflict((field,), "a metric has one source", "remove this one")
@@ -103,7 +103,7 @@ def _source(kind: str, source: Fields) -> Iterator[Rejection]:
 def _resource(kind: str, source: Fields) -> Iterator[Rejection]:
     name, container = source.get("name") or "", source.get("container") or ""
     if not name:
-        yield rejections.required(("name",), "the name of the resource")
+        yield rejections.required_field(("name",), "the name of the resource")
     elif kind == "containerResource" and not pod_rules.is_resource(name):
         yield rejections.bad_name(name, ("name",), "cpu, memory, ephemeral-storage, or domain/name")
     if kind == "containerResource" and not object_meta.is_label(container):
@@ -124,7 +124,7 @@ def _target(kind: str, target: Fields) -> Iterator[Rejection]:
         kind, (utilization, "averageUtilization")
     )
     if average is None and other is None:
-        yield rejections.required(("averageValue",), f"{' or '.join(filter(None, ('averageValue', field)))}")
+        yield rejections.required_field(("averageValue",), f"{' or '.join(filter(None, ('averageValue', field)))}")
     if average is not None and other is not None and kind != "object":
         yield rejections.conflict((field,), f"averageValue and {field} exclude each other", "keep one of them")
 
@@ -139,7 +139,7 @@ def _scaling(rules: Fields | None) -> Iterator[Rejection]:
     if rules.get("selectPolicy") is not None and rules["selectPolicy"] not in ("Max", "Min", "Disabled"):
         yield rejections.unknown(rules["selectPolicy"], ("Max", "Min", "Disabled"), ("selectPolicy",))
     if policies is not None and not policies:
-        yield rejections.required(("policies",), "a policy")
+        yield rejections.required_field(("policies",), "a policy")
     for rejection in _policies(policies or ()):
         yield rejection.below("policies")
     if rules.get("tolerance") is not None and quantity.value(rules["tolerance"]) < 0:

@@ -41,7 +41,7 @@ def validate_spec(spec: Fields, *, drops: bool = True) -> Iterator[Rejection]:
     requests = (spec.get("resources") or {}).get("requests") or {}
     path = ("resources", "requests", "storage")
     if "storage" not in requests:
-        yield rejections.required(path, "the size of the storage")
+        yield rejections.required_field(path, "the size of the storage")
     elif quantity.value(requests["storage"]) <= 0:
         yield rejections.out_of_range(requests["storage"], path, 1)
     for field in ("storageClassName", "volumeAttributesClassName"):
@@ -55,7 +55,7 @@ def validate_spec(spec: Fields, *, drops: bool = True) -> Iterator[Rejection]:
 
 def _access_modes(modes: tuple[str, ...] | list[str]) -> Iterator[Rejection]:
     if not modes:
-        yield rejections.required(("accessModes",), "an access mode")
+        yield rejections.required_field(("accessModes",), "an access mode")
     for index, mode in enumerate(modes):
         if mode not in _MODES:
             yield rejections.unknown(mode, _MODES, ("accessModes", index))
@@ -89,7 +89,7 @@ def _source(source: Fields) -> Iterator[Rejection]:
     group = source.get("apiGroup") or ""
     for field in ("name", "kind"):
         if not source.get(field):
-            yield rejections.required((field,), f"the {field} of the source")
+            yield rejections.required_field((field,), f"the {field} of the source")
     if not group and source.get("kind") != _CLAIM:
         yield rejections.unknown(source.get("kind"), (_CLAIM,), ("kind",))
     elif group and not object_meta.is_subdomain(group):

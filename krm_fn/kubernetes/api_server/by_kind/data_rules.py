@@ -39,7 +39,7 @@ def validate(resource: Resource) -> Iterator[Rejection]:
         for key, text in (resource.get(field) or {}).items():
             if not object_meta.is_data_key(key):
                 yield rejections.bad_name(key, (field, key), "letters, digits, dashes, underscores and dots, without .. at its start")
-            value = _decoded(text) if field == encoded else text.encode(errors="replace")
+            value = _decode_base64(text) if field == encoded else text.encode(errors="replace")
             if value is None:
                 yield Rejection(
                     codes.MALFORMED_NATIVE_VALUE,
@@ -56,7 +56,7 @@ def validate(resource: Resource) -> Iterator[Rejection]:
         yield from _of_type(resource, values)
 
 
-def _decoded(text: str) -> bytes | None:
+def _decode_base64(text: str) -> bytes | None:
     """Returns the bytes of a text in Base64, which may have line breaks; None for another text."""
     try:
         return base64.b64decode(text.replace("\n", "").replace("\r", ""), validate=True)
@@ -69,16 +69,16 @@ def _of_type(secret: Resource, values: Data) -> Iterator[Rejection]:
     kind = secret.get("type") or ""
     annotations: Any = (secret.get("metadata") or {}).get("annotations") or {}
     if kind == "kubernetes.io/service-account-token" and not annotations.get(_ACCOUNT):
-        yield rejections.required(("metadata", "annotations", _ACCOUNT), "the annotation with the name of the ServiceAccount")
+        yield rejections.required_field(("metadata", "annotations", _ACCOUNT), "the annotation with the name of the ServiceAccount")
     if kind == "kubernetes.io/basic-auth" and not any(key in values for key in _LOGIN):
-        yield rejections.required(("data", _LOGIN[0]), "one of the keys username and password")
+        yield rejections.required_field(("data", _LOGIN[0]), "one of the keys username and password")
     for key in _KEYS.get(kind, ()):
         if key not in values or (kind == "kubernetes.io/ssh-auth" and not values[key]):
-            yield rejections.required(("data", key), f"the key {key}")
+            yield rejections.required_field(("data", key), f"the key {key}")
     if kind in _JSON_KEYS:
         key = _JSON_KEYS[kind]
         if key not in values:
-            yield rejections.required(("data", key), f"the key {key}")
+            yield rejections.required_field(("data", key), f"the key {key}")
         elif not _is_object(values[key]):
             yield Rejection(
                 codes.MALFORMED_NATIVE_VALUE, ("data", key), "the value is not a JSON object; write the content of a file of docker login"

@@ -37,7 +37,7 @@ def _spec(spec: Fields) -> Iterator[Rejection]:
     """Checks the spec (ValidateIngressSpec)."""
     rules, default, name = spec.get("rules") or (), spec.get("defaultBackend"), spec.get("ingressClassName")
     if not rules and default is None:
-        yield rejections.required(("rules",), "a rule or a defaultBackend")
+        yield rejections.required_field(("rules",), "a rule or a defaultBackend")
     if default is not None:
         for rejection in _backend(default):
             yield rejection.below("defaultBackend")
@@ -55,7 +55,7 @@ def _tls(tls: Fields) -> Iterator[Rejection]:
     """Checks hosts and their certificate (validateIngressTLS)."""
     for index, host in enumerate(tls.get("hosts") or ()):
         if not _is_host(host):
-            yield rejections.malformed(host, ("hosts", index), "a host name")
+            yield rejections.malformed_text(host, ("hosts", index), "a host name")
     name = tls.get("secretName") or ""
     if name and not object_meta.is_subdomain(name):
         yield rejections.bad_name(name, ("secretName",))
@@ -69,11 +69,11 @@ def _rule(rule: Fields) -> Iterator[Rejection]:
     """Checks the host and the paths of a rule (validateIngressRules)."""
     host, http = rule.get("host") or "", rule.get("http")
     if host and (not _is_host(host) or networks.is_sloppy(host)):
-        yield rejections.malformed(host, ("host",), "a host name")
+        yield rejections.malformed_text(host, ("host",), "a host name")
     if http is None:
         return
     if not http.get("paths"):
-        yield rejections.required(("http", "paths"), "a path")
+        yield rejections.required_field(("http", "paths"), "a path")
     for index, path in enumerate(http.get("paths") or ()):
         for rejection in _path(path):
             yield rejection.below("http", "paths", index)
@@ -83,14 +83,14 @@ def _path(path: Fields) -> Iterator[Rejection]:
     """Checks one path (validateHTTPIngressPath)."""
     kind, text = path.get("pathType"), path.get("path") or ""
     if kind is None:
-        yield rejections.required(("pathType",), "pathType")
+        yield rejections.required_field(("pathType",), "pathType")
         return
     if kind not in _TYPES:
         yield rejections.unknown(kind, _TYPES, ("pathType",))
     elif not text.startswith("/") and (text or kind != _TYPES[2]):
-        yield rejections.malformed(text, ("path",), "a path that begins with a slash")
+        yield rejections.malformed_text(text, ("path",), "a path that begins with a slash")
     elif kind != _TYPES[2] and (any(part in text for part in _BAD_PARTS) or text.endswith(_BAD_ENDS)):
-        yield rejections.malformed(text, ("path",), "a path without empty parts, dots as parts, and escaped slashes")
+        yield rejections.malformed_text(text, ("path",), "a path without empty parts, dots as parts, and escaped slashes")
     for rejection in _backend(path.get("backend") or {}):
         yield rejection.below("backend")
 
@@ -107,7 +107,7 @@ def _backend(backend: Fields) -> Iterator[Rejection]:
         for rejection in _service(service):
             yield rejection.below("service")
     else:
-        yield rejections.required(("service",), "a service or a resource")
+        yield rejections.required_field(("service",), "a service or a resource")
 
 
 def _resource(reference: Fields) -> Iterator[Rejection]:
@@ -118,7 +118,7 @@ def _resource(reference: Fields) -> Iterator[Rejection]:
     for field in ("kind", "name"):
         text = reference.get(field) or ""
         if not text:
-            yield rejections.required((field,), f"the {field} of the resource")
+            yield rejections.required_field((field,), f"the {field} of the resource")
         elif not object_meta.is_path_segment(text):
             yield rejections.bad_name(text, (field,), "a text without / and %")
 
@@ -126,7 +126,7 @@ def _resource(reference: Fields) -> Iterator[Rejection]:
 def _service(service: Fields) -> Iterator[Rejection]:
     name, port = service.get("name") or "", service.get("port") or {}
     if not name:
-        yield rejections.required(("name",), "the name of the service")
+        yield rejections.required_field(("name",), "the name of the service")
     elif not object_meta.is_label(name):
         yield rejections.bad_name(name, ("name",), "lower-case letters, digits and dashes")
     number, port_name = port.get("number") or 0, port.get("name") or ""
@@ -137,4 +137,4 @@ def _service(service: Fields) -> Iterator[Rejection]:
     elif number and not 0 < number <= 65535:
         yield rejections.out_of_range(number, ("port", "number"), 1, 65535)
     elif not number and not port_name:
-        yield rejections.required(("port",), "the number or the name of the port")
+        yield rejections.required_field(("port",), "the number or the name of the port")

@@ -61,8 +61,8 @@ def _spec(spec: Fields, name: str) -> Iterator[Rejection]:
             yield rejections.out_of_range(spec[field], (field,))
     yield from _manager(spec.get("managedBy"))
     if spec.get("maxFailedIndexes") is not None and spec.get("backoffLimitPerIndex") is None:
-        yield rejections.required(("backoffLimitPerIndex",), "backoffLimitPerIndex, beside maxFailedIndexes,")
-    yield from _indexed(spec) if _is_indexed(spec) else _not_indexed(spec)
+        yield rejections.required_field(("backoffLimitPerIndex",), "backoffLimitPerIndex, beside maxFailedIndexes,")
+    yield from _check_indexed(spec) if _is_indexed(spec) else _not_indexed(spec)
     yield from _policies(spec, _completions(spec))
     yield from _selector(spec, name, (template.get("metadata") or {}).get("labels") or {})
     for rejection in pod_rules.validate_template(template):
@@ -76,18 +76,18 @@ def _manager(manager: str | None) -> Iterator[Rejection]:
         yield rejections.bad_name(manager, ("managedBy",), f"domain/path with at most {_LONGEST_MANAGER} characters")
 
 
-def _indexed(spec: Fields) -> Iterator[Rejection]:
+def _check_indexed(spec: Fields) -> Iterator[Rejection]:
     """Checks a Job whose pods have indexes."""
     completions, failed, parallel = _completions(spec), spec.get("maxFailedIndexes"), spec.get("parallelism") or 0
     if completions is None:
-        yield rejections.required(("completions",), "completions, beside completionMode: Indexed,")
+        yield rejections.required_field(("completions",), "completions, beside completionMode: Indexed,")
     if parallel > _MOST:
         yield rejections.out_of_range(parallel, ("parallelism",), 0, _MOST)
     if failed is not None and failed > min(_MOST, _MOST if completions is None else completions):
         yield rejections.out_of_range(failed, ("maxFailedIndexes",), 0, min(_MOST, completions or 0))
     if (completions or 0) > _MOST and spec.get("backoffLimitPerIndex") is not None:
         if failed is None:
-            yield rejections.required(("maxFailedIndexes",), "maxFailedIndexes, beside so many completions,")
+            yield rejections.required_field(("maxFailedIndexes",), "maxFailedIndexes, beside so many completions,")
         for field, number in (("parallelism", parallel), ("maxFailedIndexes", failed or 0)):
             if number > _MOST_OF_MANY:
                 yield rejections.out_of_range(number, (field,), 0, _MOST_OF_MANY)
@@ -108,7 +108,7 @@ def _selector(spec: Fields, name: str, labels: Fields) -> Iterator[Rejection]:
         yield rejection.below("selector")
     if spec.get("manualSelector"):
         if selector is None:
-            yield rejections.required(("selector",), "a selector, beside manualSelector,")
+            yield rejections.required_field(("selector",), "a selector, beside manualSelector,")
         elif not label_selectors.matches(selector, labels):
             yield rejections.conflict(("selector",), "the selector does not select the pods of the template", "write the same labels")
         return
@@ -125,7 +125,7 @@ def _selector(spec: Fields, name: str, labels: Fields) -> Iterator[Rejection]:
 def _restart_policy(spec: Fields, policy: str) -> Iterator[Rejection]:
     path = ("template", "spec", "restartPolicy")
     if policy == "Always":
-        yield rejections.required(path, "restartPolicy: Never or restartPolicy: OnFailure")
+        yield rejections.required_field(path, "restartPolicy: Never or restartPolicy: OnFailure")
     elif spec.get("podFailurePolicy") is not None and policy != "Never":
         yield rejections.conflict(path, "podFailurePolicy needs restartPolicy: Never", "write it, or remove the policy")
 
@@ -163,7 +163,7 @@ def _failure_rule(rule: Fields, spec: Fields, names: set[Any]) -> Iterator[Rejec
     """Checks one rule (validatePodFailurePolicyRule)."""
     exit_codes, conditions = rule.get("onExitCodes"), rule.get("onPodConditions") or ()
     if not rule.get("action"):
-        yield rejections.required(("action",), "the action")
+        yield rejections.required_field(("action",), "the action")
     elif rule["action"] == "FailIndex" and spec.get("backoffLimitPerIndex") is None:
         yield rejections.conflict(("action",), "FailIndex needs backoffLimitPerIndex", "write it, or another action")
     if exit_codes is not None:
@@ -174,18 +174,18 @@ def _failure_rule(rule: Fields, spec: Fields, names: set[Any]) -> Iterator[Rejec
     if exit_codes is not None and conditions:
         yield rejections.conflict((), "a rule has either onExitCodes or onPodConditions", "write two rules")
     if exit_codes is None and not conditions:
-        yield rejections.required(("onExitCodes",), "one of onExitCodes and onPodConditions")
+        yield rejections.required_field(("onExitCodes",), "one of onExitCodes and onPodConditions")
 
 
 def _exit_codes(exit_codes: Fields, names: set[Any]) -> Iterator[Rejection]:
     """Checks exit codes, which must be sorted (validatePodFailurePolicyRuleOnExitCodes)."""
     operator, container, values = exit_codes.get("operator"), exit_codes.get("containerName"), exit_codes.get("values") or []
     if not operator:
-        yield rejections.required(("operator",), "the operator")
+        yield rejections.required_field(("operator",), "the operator")
     if container is not None and container not in names:
         yield rejections.unknown(container, sorted(name for name in names if name) or ("the name of a container",), ("containerName",))
     if not values:
-        yield rejections.required(("values",), "an exit code")
+        yield rejections.required_field(("values",), "an exit code")
     if len(values) > _MOST_CODES:
         yield rejections.out_of_range(f"the number of exit codes, {len(values)},", ("values",), 1, _MOST_CODES)
     for index, code in enumerate(values):
@@ -211,7 +211,7 @@ def _conditions(conditions: Sequence[Fields]) -> Iterator[Rejection]:
 def _success(rules: Sequence[Fields], completions: int | None) -> Iterator[Rejection]:
     """Checks a policy about success (validateSuccessPolicy). Paths begin at the rules."""
     if not rules:
-        yield rejections.required((), "a rule")
+        yield rejections.required_field((), "a rule")
     if len(rules) > _MOST_RULES:
         yield rejections.out_of_range(f"the number of rules, {len(rules)},", (), 1, _MOST_RULES)
     for index, rule in enumerate(rules):
@@ -223,11 +223,11 @@ def _success_rule(rule: Fields, completions: int) -> Iterator[Rejection]:
     """Checks one rule (validateSuccessPolicyRule)."""
     count, indexes = rule.get("succeededCount"), rule.get("succeededIndexes")
     if count is None and indexes is None:
-        yield rejections.required(("succeededCount",), "one of succeededCount and succeededIndexes")
+        yield rejections.required_field(("succeededCount",), "one of succeededCount and succeededIndexes")
     total = 0 if indexes is None else _total(indexes, completions)
     if indexes is not None and (total is None or len(indexes) > _LONGEST_INDEXES):
         what = f"a list of indexes below {completions} in order, such as 0,2-4"
-        yield rejections.malformed(indexes[:60], ("succeededIndexes",), what)
+        yield rejections.malformed_text(indexes[:60], ("succeededIndexes",), what)
     high = completions if indexes is None else min(completions, total or 0)
     if count is not None and not 0 <= count <= high:
         yield rejections.out_of_range(count, ("succeededCount",), 0, high)

@@ -42,7 +42,7 @@ def _spec(spec: Fields, kind: str) -> Iterator[Rejection]:
     headless = _addresses_of(spec) == [_HEADLESS]
     ports = spec.get("ports") or ()
     if not ports and not headless and kind != _EXTERNAL:
-        yield rejections.required(("ports",), "a port")
+        yield rejections.required_field(("ports",), "a port")
     if headless and kind in (_BALANCED, _NODE):
         yield rejections.conflict(("clusterIP",), f"a Service of the type {kind} cannot be headless", "remove clusterIP: None, or the type")
     yield from _ports(ports, kind)
@@ -70,7 +70,7 @@ def _external_name(spec: Fields) -> Iterator[Rejection]:
             yield rejections.conflict((field,), f"a Service of the type ExternalName has no {field}", "remove it")
     name = (spec.get("externalName") or "").removesuffix(".")
     if not name:
-        yield rejections.required(("externalName",), "externalName")
+        yield rejections.required_field(("externalName",), "externalName")
     elif not object_meta.is_subdomain(name):
         yield rejections.bad_name(name, ("externalName",))
 
@@ -85,7 +85,7 @@ def _addresses(spec: Fields) -> Iterator[Rejection]:
         return
     for index, address in enumerate(addresses):
         if not (index == 0 and address == _HEADLESS) and not networks.is_address(address):
-            yield rejections.malformed(address, ("clusterIPs", index) if spec.get("clusterIPs") else ("clusterIP",), "an IP address")
+            yield rejections.malformed_text(address, ("clusterIPs", index) if spec.get("clusterIPs") else ("clusterIP",), "an IP address")
     versions = [":" in address for address in addresses]
     if len(addresses) > 1 and sorted(versions) != [False, True]:
         yield rejections.conflict(("clusterIPs",), "a Service has at most one address of each family", "remove the others")
@@ -125,7 +125,7 @@ def _port(port: Fields, name: str, *, named: bool) -> Iterator[Rejection]:
     if name and not object_meta.is_label(name):
         yield rejections.bad_name(name, ("name",), "lower-case letters, digits and dashes")
     elif named and not name:
-        yield rejections.required(("name",), "the name of each of several ports")
+        yield rejections.required_field(("name",), "the name of each of several ports")
     number, target, protocol = port.get("port") or 0, port.get("targetPort"), port.get("appProtocol")
     if not 0 < number <= 65535:
         yield rejections.out_of_range(number, ("port",), 1, 65535)
@@ -148,9 +148,9 @@ def _external_addresses(addresses: Sequence[str]) -> Iterator[Rejection]:
     """Checks addresses outside of the cluster (ValidateEndpointIP)."""
     for index, address in enumerate(addresses):
         if not networks.is_address(address):
-            yield rejections.malformed(address, ("externalIPs", index), "an IP address")
+            yield rejections.malformed_text(address, ("externalIPs", index), "an IP address")
         elif networks.is_special(address):
-            yield rejections.malformed(address, ("externalIPs", index), "an address that other machines can reach")
+            yield rejections.malformed_text(address, ("externalIPs", index), "an address that other machines can reach")
 
 
 def _balancer(spec: Fields, kind: str) -> Iterator[Rejection]:
@@ -165,7 +165,7 @@ def _balancer(spec: Fields, kind: str) -> Iterator[Rejection]:
         yield rejections.bad_name(name, ("loadBalancerClass",), "a name, or domain/name")
     for index, network in enumerate(spec.get("loadBalancerSourceRanges") or ()):
         if not networks.is_network(network.strip()):
-            yield rejections.malformed(network, ("loadBalancerSourceRanges", index), "a network such as 10.0.0.0/8")
+            yield rejections.malformed_text(network, ("loadBalancerSourceRanges", index), "a network such as 10.0.0.0/8")
 
 
 def _ranges_annotation(text: str, spec: Fields) -> Iterator[Rejection]:
@@ -175,7 +175,7 @@ def _ranges_annotation(text: str, spec: Fields) -> Iterator[Rejection]:
         yield rejections.conflict(path, f"only a Service of the type {_BALANCED} has source ranges", "remove the annotation")
     for network in text.split(",") if text.strip() else ():
         if not networks.is_network(network.strip()):
-            yield rejections.malformed(network.strip(), path, "a network such as 10.0.0.0/8")
+            yield rejections.malformed_text(network.strip(), path, "a network such as 10.0.0.0/8")
 
 
 def _traffic(spec: Fields, kind: str) -> Iterator[Rejection]:

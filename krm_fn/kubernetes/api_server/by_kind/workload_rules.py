@@ -39,7 +39,7 @@ def _pods(spec: Fields, template: Fields) -> Iterator[Rejection]:
 def _selector(selector: Fields, template: Fields) -> Iterator[Rejection]:
     """Checks a selector, which must select the pods of the template."""
     if not selector.get("matchLabels") and not selector.get("matchExpressions"):
-        yield rejections.required(("selector", "matchLabels"), "a label of the pods")
+        yield rejections.required_field(("selector", "matchLabels"), "a label of the pods")
     for rejection in label_selectors.validate(selector):
         yield rejection.below("selector")
     labels: Fields = (template.get("metadata") or {}).get("labels") or {}
@@ -70,7 +70,7 @@ def _amounts(rolling: Fields, *fields: str, limited: tuple[str, ...]) -> Iterato
     for field in fields:
         amount = rolling.get(field)
         if amount is not None and not (amount >= 0 if isinstance(amount, int) else _PERCENT.fullmatch(amount)):
-            yield rejections.malformed(str(amount), (field,), "a number of pods or a percentage")
+            yield rejections.malformed_text(str(amount), (field,), "a number of pods or a percentage")
         elif isinstance(amount, str) and field in limited and _number(amount) > 100:
             yield rejections.out_of_range(amount, (field,), 0, 100)
 

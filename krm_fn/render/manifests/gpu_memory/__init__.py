@@ -34,7 +34,7 @@ Rule gpu-memory.toleration: Pods with a claim for GPUs tolerate the taint of GPU
 """
 
 
-def applied(pod: PodSpec, role: RolePlan) -> PodSpec:
+def add_gpu_memory(pod: PodSpec, role: RolePlan) -> PodSpec:
     """Returns the pod with what its component's GPU memory service needs. The main container is the first one."""
     memory, failover = role.component.features.gpu_memory, role.component.features.failover
     if memory is None:
@@ -42,10 +42,10 @@ def applied(pod: PodSpec, role: RolePlan) -> PodSpec:
     if memory.between_pods:
         from krm_fn.render.manifests.gpu_memory import between_pods  # noqa: PLC0415 - few components have the service
 
-        return between_pods.applied(pod, role)
+        return between_pods.share_between_pods(pod, role)
     from krm_fn.render.manifests.gpu_memory import in_pod  # noqa: PLC0415 - few components have the service
 
-    shared = in_pod.applied(pod, role.component, memory)
+    shared = in_pod.share_in_pod(pod, role.component, memory)
     return in_pod.with_engines(shared, role.component, 1 + failover.shadows) if failover and not failover.between_pods else shared
 
 

@@ -58,7 +58,7 @@ augmentEngineForGMS)
 """
 
 
-def applied(pod: PodSpec, role: RolePlan) -> PodSpec:
+def share_between_pods(pod: PodSpec, role: RolePlan) -> PodSpec:
     """Returns the pod of a GPU memory service, or of an engine that uses it.
 
     Rule gpu-memory.between-pods: A GPU memory service in pods of its own shares a folder of the node with the engines on that node.
@@ -75,7 +75,7 @@ def applied(pod: PodSpec, role: RolePlan) -> PodSpec:
         **gpu_memory.tolerant(pod),
         "containers": [{**changed, "volumeMounts": [*(changed.get("volumeMounts") or ()), mount]}, *sidecars],
         "volumes": [*(pod.get("volumes") or ()), {"name": _VOLUME, "hostPath": {"path": _ON_NODE, "type": "DirectoryOrCreate"}}],
-        "initContainers": [*(pod.get("initContainers") or ()), _opened(main, mount)],
+        "initContainers": [*(pod.get("initContainers") or ()), _folder_opener(main, mount)],
     }
     if role.component.features.engine_pods > 1 and not role.serves_memory:
         changed_pod["restartPolicy"] = "Never"  # the engines of a group work only together, so that one never starts again alone
@@ -124,7 +124,7 @@ def _server(main: Container, plan: ComponentPlan) -> Container:
     """
     sockets = _SOCKETS_PER_GPU * plan.pod.gpus.number
     return {
-        **env.replaced(merge.without(main, *merge.PROBES), env.value(gpu_memory.SOCKETS, _FOLDER)),
+        **env.replace_variables(merge.without(main, *merge.PROBES), env.value(gpu_memory.SOCKETS, _FOLDER)),
         "command": ["bash", "-c"],
         "args": [_SERVE],
         "startupProbe": {
@@ -148,12 +148,12 @@ def _engine(main: Container) -> Container:
         env.value("FAILOVER_LOCK_PATH", f"{_FOLDER}/failover.lock"),
         env.value("DYN_SYSTEM_STARTING_HEALTH_STATUS", "notready"),
     )
-    engine = env.replaced(main, *variables)
+    engine = env.replace_variables(main, *variables)
     others = [variable for variable in engine["env"] if variable.get("name") != "DYN_SYSTEM_USE_ENDPOINT_HEALTH_STATUS"]
     return {**engine, "env": others}
 
 
-def _opened(main: Container, mount: VolumeMount) -> Container:
+def _folder_opener(main: Container, mount: VolumeMount) -> Container:
     """Makes the init container that opens the folder of the node. The other containers do not run as root.
 
     Rule gpu-memory.between-pods-permissions: An init container lets the containers of a pod write into the folder of the node. (operator:

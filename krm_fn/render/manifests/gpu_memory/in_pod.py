@@ -65,7 +65,7 @@ _REPLACED = (
 """Variables of the main container that each engine has with a value of its own, or not at all."""
 
 
-def applied(pod: PodSpec, plan: ComponentPlan, memory: GPUMemory) -> PodSpec:
+def share_in_pod(pod: PodSpec, plan: ComponentPlan, memory: GPUMemory) -> PodSpec:
     """Returns a pod spec with the GPU memory service and its clients.
 
     The clients are the main container and the containers that the user names.

@@ -100,7 +100,7 @@ def profiler(plan: RequestPlan) -> Container:
         "name": names.PROFILER,
         "image": plan.image,
         "command": ["python", "-m", "benchmarks.profiler.profile_sla"],
-        "args": ["--profile-config", emitter.text(emitter.ordered(plan.settings))],
+        "args": ["--profile-config", emitter.text(emitter.sort_keys(plan.settings))],
         "env": [_TOKEN, *_addresses(plan), *_request(plan)],
         "volumeMounts": list(_mounts(plan)),
     }

@@ -112,7 +112,7 @@ class Workload:
         yield from ()
 
 
-def grouped(pods: Iterable[Pods]) -> dict[Workload, list[Pods]]:
+def group_by_workload(pods: Iterable[Pods]) -> dict[Workload, list[Pods]]:
     """Returns the pods of components, grouped by workload kind, in the order of the spec."""
     by_workload: dict[Workload, list[Pods]] = {}
     for component in pods:

@@ -198,12 +198,12 @@ def _check_shared_memory(plan: ComponentPlan) -> Iterator[Result]:
     """Warns of a volume with the name of shared memory, and of a mount in its folder: the operator drops both silently."""
     for index, volume in enumerate(plan.pod.spec.get("volumes") or ()):
         if volume.get("name") == volumes.SHARED_MEMORY:
-            yield _replaced(plan, "this volume", plan.at("pod", "volumes", index))
+            yield _warn_of_replaced(plan, "this volume", plan.at("pod", "volumes", index))
     for index, mount in enumerate(plan.pod.container.get("volumeMounts") or ()):
         if mount.get("mountPath") == volumes.SHARED_MEMORY_PATH and mount.get("name") != volumes.SHARED_MEMORY:
-            yield _replaced(plan, "this mount", plan.at("main", "volumeMounts", index))
+            yield _warn_of_replaced(plan, "this mount", plan.at("main", "volumeMounts", index))
 
 
-def _replaced(plan: ComponentPlan, part: str, path: Path) -> Result:
+def _warn_of_replaced(plan: ComponentPlan, part: str, path: Path) -> Result:
     message = f"the default shared memory replaces {part}; {plan.fix('no shared memory')} to leave out the default, or remove {part}"
     return results.warning(codes.SHARED_MEMORY_REPLACES_VOLUME, message, plan.ref, path)

@@ -221,7 +221,7 @@ class StatusReader:
     def common(self, resource: Resource) -> ReplicaStatus:
         """Reads the fields that are the same for all kinds. `read` completes them."""
         metadata = values.mapping(resource, "metadata")
-        key = ObjectKey(self.group, self.kind, live_fields.interned(metadata.get("namespace")), values.text(metadata.get("name")))
+        key = ObjectKey(self.group, self.kind, live_fields.intern_text(metadata.get("namespace")), values.text(metadata.get("name")))
         observed = live_fields.whole_number(values.mapping(resource, "status").get("observedGeneration"))
         desired = live_fields.desired_replicas(values.mapping(resource, "spec"))
         return ReplicaStatus(key, live_fields.whole_number(metadata.get("generation")) or 0, desired, observed=observed)
@@ -243,7 +243,7 @@ def find(group: str, kind: str) -> StatusReader | None:
     return reader if reader and (reader.group, reader.kind) == (group, kind) else None
 
 
-def unprocessed(status: ReplicaStatus) -> str:
+def explain_unprocessed(status: ReplicaStatus) -> str:
     """Explains that a controller has not processed the newest spec; empty if it has, or if its status does not show it."""
     if status.observed is None or status.observed >= status.generation:
         return ""
@@ -255,7 +255,7 @@ def owner(resource: Resource) -> str:
     written = values.text(labels.annotations(resource).get(labels.OWNER))
     if not written and (graph := live_fields.label(resource, labels.GRAPH)):
         written = f"{dynamo_api.GRAPH}/{graph}"
-    return live_fields.interned(written) if len(written) <= _LONGEST_OWNER else ""
+    return live_fields.intern_text(written) if len(written) <= _LONGEST_OWNER else ""
 
 
 def names_owner(written: str, key: ObjectKey) -> bool:
@@ -267,7 +267,7 @@ def template(metadata: dict[str, Any], path: Path) -> TemplateStatus:
     """Reads the pod template whose metadata is at a path of an object. Most objects share one value, because few carry a restart."""
     annotations, pod_labels = values.mapping(metadata, "annotations"), values.mapping(metadata, "labels")
     parts = (values.text(pod_labels.get(key)) for key in (labels.NAMESPACE, labels.WORKER_HASH))
-    restart = live_fields.interned(annotations.get(labels.RESTART_AT))
+    restart = live_fields.intern_text(annotations.get(labels.RESTART_AT))
     return _template(path, restart, bool(annotations), "-".join(filter(None, parts)))
 
 

@@ -34,7 +34,7 @@ class DeploymentReader(StatusReader):
         result = self.common(resource)
         counts = ReplicaCounts(*(live_fields.count(status.get(field)) for field in _COUNTS))
         available = conditions.find(status, "Available")
-        unprocessed = replica_status.unprocessed(result._replace(observed=result.observed or 0))
+        unprocessed = replica_status.explain_unprocessed(result._replace(observed=result.observed or 0))
         problem = ""
         if spec.get("paused") is True:
             problem = "the Deployment is paused"

@@ -51,7 +51,7 @@ class _ScaledReader(_GroveReader):
             counts=counts,
             ready=not problem,
             problem=problem,
-            updating=result.observed is None or bool(replica_status.unprocessed(result)) or counts.updated != result.desired,
+            updating=result.observed is None or bool(replica_status.explain_unprocessed(result)) or counts.updated != result.desired,
             selector=values.text(status.get(self.selector_field)),
             family=live_fields.label(resource, labels.PART_OF),
             owner=replica_status.owner(resource),
@@ -113,7 +113,7 @@ class PodCliqueSetReader(_GroveReader):
         """Reads one object. It is ready if Grove has processed the newest spec."""
         status = values.mapping(resource, "status")
         result = self.common(resource)
-        problem = "observedGeneration is nil" if result.observed is None else replica_status.unprocessed(result)
+        problem = "observedGeneration is nil" if result.observed is None else replica_status.explain_unprocessed(result)
         return result._replace(
             counts=_counts(status, "available"),
             ready=not problem,
@@ -135,7 +135,7 @@ def _counts(status: dict[str, Any], counted: Literal["ready", "available"]) -> R
 
 def _revision(status: dict[str, Any], field: str) -> str:
     """Reads a hash of templates in a status."""
-    return live_fields.interned(status.get(field))
+    return live_fields.intern_text(status.get(field))
 
 
 def _with_set(status: ReplicaStatus, clique_set: ReplicaStatus | None) -> ReplicaStatus:
@@ -147,7 +147,7 @@ def _with_set(status: ReplicaStatus, clique_set: ReplicaStatus | None) -> Replic
         status = status._replace(defers_scaling=clique_set.defers_scaling)
     if clique_set is None or not clique_set.revision:
         return status
-    problem = status.problem or _unprocessed(clique_set) or _outdated(status, clique_set) or _remaining(status)
+    problem = status.problem or _explain_unprocessed(clique_set) or _explain_outdated(status, clique_set) or _remaining(status)
     updating = status.updating or clique_set.updating or status.revision != clique_set.revision
     return status._replace(ready=not problem, problem=problem, updating=updating)
 
@@ -163,7 +163,7 @@ def _problem(status: ReplicaStatus, counts: ReplicaCounts, field: str) -> str:
     """Returns the first check that fails, in the order and the words of the operator."""
     if status.observed is None:
         return "observedGeneration is nil"
-    if unprocessed := replica_status.unprocessed(status):
+    if unprocessed := replica_status.explain_unprocessed(status):
         return unprocessed
     if status.desired == 0:
         return ""
@@ -177,14 +177,14 @@ def _problem(status: ReplicaStatus, counts: ReplicaCounts, field: str) -> str:
     return ""
 
 
-def _unprocessed(clique_set: ReplicaStatus) -> str:
+def _explain_unprocessed(clique_set: ReplicaStatus) -> str:
     name, generation, observed = clique_set.key.name, clique_set.generation, clique_set.observed
     if observed == generation:
         return ""
     return f"PodCliqueSet {name} is not yet updated: generation={generation}, observedGeneration={observed or 0}"
 
 
-def _outdated(status: ReplicaStatus, clique_set: ReplicaStatus) -> str:
+def _explain_outdated(status: ReplicaStatus, clique_set: ReplicaStatus) -> str:
     return "" if status.revision == clique_set.revision else "the templates of the PodCliqueSet are newer than those of its pods"
 
 
@@ -221,8 +221,8 @@ def _cliques(resource: Resource) -> Iterator[TemplateStatus]:
     for index, clique in enumerate(cliques if isinstance(cliques, list) else ()):
         template = replica_status.template(values.mapping(clique), ("spec", "template", "cliques", index))
         yield template._replace(
-            service=live_fields.interned(values.mapping(clique, "labels").get(labels.COMPONENT)),
-            clique=live_fields.interned(values.mapping(clique).get("name")),
+            service=live_fields.intern_text(values.mapping(clique, "labels").get(labels.COMPONENT)),
+            clique=live_fields.intern_text(values.mapping(clique).get("name")),
             replicas=live_fields.whole_number(values.mapping(clique, "spec").get("replicas")),
         )
 

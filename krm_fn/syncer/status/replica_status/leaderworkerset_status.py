@@ -41,7 +41,7 @@ class LeaderWorkerSetReader(StatusReader):
             counts=counts,
             ready=not problem,
             problem=problem,
-            updating=bool(replica_status.unprocessed(result)) or rolling or outdated,
+            updating=bool(replica_status.explain_unprocessed(result)) or rolling or outdated,
             since=available.since if available.is_true is not bool(problem) else "",
             selector=values.text(status.get("hpaPodSelector")),
             owner=replica_status.owner(resource),
@@ -64,7 +64,7 @@ def _problem(status: ReplicaStatus, counts: ReplicaCounts) -> str:
     """Returns the first check that fails."""
     observes = status.observed is not None
     ready = counts.ready or 0
-    if unprocessed := replica_status.unprocessed(status):
+    if unprocessed := replica_status.explain_unprocessed(status):
         return unprocessed
     if ready < status.desired or (observes and ready != status.desired):
         return f"desired={status.desired}, ready={ready}"

@@ -82,7 +82,7 @@ def _containers(status: dict[str, Any]) -> list[dict[str, Any]]:
     return [*values.objects(status.get("initContainerStatuses")), *values.objects(status.get("containerStatuses"))]
 
 
-def _ended(container: dict[str, Any]) -> dict[str, Any]:
+def _read_end(container: dict[str, Any]) -> dict[str, Any]:
     """Reads how a container ended, now or before its last restart."""
     return values.mapping(container, "state", "terminated") or values.mapping(container, "lastState", "terminated")
 
@@ -112,7 +112,7 @@ def _end(ended: dict[str, Any]) -> str:
 def _last_line(status: dict[str, Any]) -> str:
     """Returns the last line of the termination message of a failed container: from /dev/termination-log, or from its log."""
     for container in _containers(status):
-        ended = _ended(container)
+        ended = _read_end(container)
         lines = [line for line in values.text(ended.get("message")).splitlines() if line.strip()]
         if lines and container.get("ready") is not True and ended.get("exitCode") != 0:
             line = report.visible(lines[-1].strip())
@@ -128,7 +128,7 @@ def _delay(status: dict[str, Any]) -> str:
     if status.get("phase") == "Failed":
         return _with_reason(values.text(status.get("reason")) or "Failed", values.text(status.get("message")))
     for container in _containers(status):
-        ended = _ended(container)
+        ended = _read_end(container)
         if ended and ended.get("exitCode") != 0 and container.get("ready") is not True:
             return _with_reason(
                 values.text(ended.get("reason")) or "Error", f"container {values.text(container.get('name'))} {_end(ended)}"

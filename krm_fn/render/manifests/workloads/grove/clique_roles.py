@@ -79,7 +79,7 @@ def set_name(graph: GraphPlan) -> str:
     return names.clique_set(graph.name, max(map(longest, graph.components), default=0))
 
 
-def ordered(cliques: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+def sort_cliques(cliques: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     """Returns the cliques in the given order, except that a clique whose name ends with another clique's name comes before that one."""
     placed: list[dict[str, Any]] = []
     for clique in cliques:

@@ -29,7 +29,7 @@ def clique_set(graph: GraphPlan, pods: Sequence[Pods]) -> Resource:
     """
     features, update = graph.features, graph.annotations.get(labels.GROVE_UPDATE_STRATEGY)
     marks = {labels.GRAPH: graph.name} if graph.release.grove.describes_sets else {}
-    templates = clique_roles.ordered(clique for component in pods for clique in cliques.cliques(graph, component))
+    templates = clique_roles.sort_cliques(clique for component in pods for clique in cliques.cliques(graph, component))
     explicit = any(clique["spec"].get("startsAfter") for clique in templates)
     template = merge.present(
         headlessServiceConfig={"publishNotReadyAddresses": True},

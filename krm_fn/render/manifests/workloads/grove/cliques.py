@@ -33,7 +33,7 @@ def _clique(graph: GraphPlan, pod: Pod, others: list[RolePlan]) -> dict[str, Any
     """
     role, plan = pod.role, pod.role.component
     name, count = clique_roles.clique(role), _count(role)
-    spec, queue = grove_schedulers.scheduled(graph, plan, pod.spec)
+    spec, queue = grove_schedulers.set_scheduler(graph, plan, pod.spec)
     return merge.present(
         name=name,
         labels={**_labels(role), **queue},

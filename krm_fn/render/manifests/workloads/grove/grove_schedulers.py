@@ -22,7 +22,7 @@ Rule grove.kai-scheduler: The KAI scheduler has the name `kai-scheduler`. (opera
 _DEFAULT = "default-scheduler"
 
 
-def enabled(plan: ComponentPlan) -> str:
+def enabled_scheduler(plan: ComponentPlan) -> str:
     """Returns the scheduler that the configuration enables for Grove; empty for the default scheduler."""
     if plan.config.grove.kai_scheduler.enabled:
         return KAI
@@ -31,10 +31,10 @@ def enabled(plan: ComponentPlan) -> str:
 
 def scheduler(plan: ComponentPlan) -> str:
     """Returns the scheduler of a component's pods: the user's, otherwise the enabled one."""
-    return plan.pod.spec.get("schedulerName") or enabled(plan) or _DEFAULT
+    return plan.pod.spec.get("schedulerName") or enabled_scheduler(plan) or _DEFAULT
 
 
-def scheduled(graph: GraphPlan, plan: ComponentPlan, spec: PodSpec) -> tuple[PodSpec, Labels]:
+def set_scheduler(graph: GraphPlan, plan: ComponentPlan, spec: PodSpec) -> tuple[PodSpec, Labels]:
     """Returns the pod spec of a clique with its scheduler, and the label of its queue.
 
     The enabled scheduler gets all pods without another scheduler.
@@ -42,7 +42,7 @@ def scheduled(graph: GraphPlan, plan: ComponentPlan, spec: PodSpec) -> tuple[Pod
     Rule grove.queue: A clique has the scheduler of the configuration and the label of its queue, unless the user names another scheduler.
     (operator: internal/dynamo/grove.go injectKaiSchedulerIfEnabled, injectVolcanoSchedulerIfEnabled)
     """
-    name = enabled(plan)
+    name = enabled_scheduler(plan)
     if not name or scheduler(plan) != name:
         return spec, {}
     queue = _queue(graph, labels.KAI_QUEUE_NAME) or plan.config.grove.kai_scheduler.queue

@@ -25,10 +25,10 @@ def check(plan: ComponentPlan) -> Iterator[Result]:
 
 def _check_scheduler(plan: ComponentPlan) -> Iterator[Result]:
     known, name = plan.config.grove.schedulers, grove_schedulers.scheduler(plan)
-    if known and name not in (*known, grove_schedulers.enabled(plan)):
+    if known and name not in (*known, grove_schedulers.enabled_scheduler(plan)):
         message = f"Grove does not know the scheduler {name}, only {', '.join(known)}"
         fix = "use one of them, or list it under grove.schedulers in the configuration if your Grove knows it"
-        yield _refused(plan, codes.SCHEDULER_UNKNOWN_TO_GROVE, f"{message}; {fix}", plan.at("pod", "schedulerName"))
+        yield _report_refused(plan, codes.SCHEDULER_UNKNOWN_TO_GROVE, f"{message}; {fix}", plan.at("pod", "schedulerName"))
 
 
 def check_together(graph: GraphPlan, plans: Sequence[ComponentPlan]) -> Iterator[Result]:
@@ -47,7 +47,7 @@ def check_together(graph: GraphPlan, plans: Sequence[ComponentPlan]) -> Iterator
     for plan in plans[1:]:
         if (name := grove_schedulers.scheduler(plan)) != expected:
             message = f"schedulerName is {name}, but the pods of {plans[0].identity.service} have {expected}, and Grove allows one"
-            yield _refused(
+            yield _report_refused(
                 plan,
                 codes.SEVERAL_SCHEDULERS_FOR_GROVE,
                 f"{message}; use one scheduler for all {graph.part_words()[0]}",
@@ -99,7 +99,7 @@ def _constraints(graph: GraphPlan, plans: Sequence[ComponentPlan]) -> Iterator[P
                 yield (*plan.at("roles"), role.position, "providerOverride")
 
 
-def _refused(plan: ComponentPlan, code: str, message: str, at: Path) -> Result:
+def _report_refused(plan: ComponentPlan, code: str, message: str, at: Path) -> Result:
     """Returns a finding about a field that Grove's admission refuses."""
     tell = results.error if plan.release.grove.refusals == "error" else results.warning
     return tell(code, message, plan.ref, at)
@@ -137,7 +137,7 @@ def _check_replicas(plan: ComponentPlan) -> Iterator[Result]:
         fix = "write 1, or remove the component"
         if clique_roles.in_groups(plan):
             what = "a multinode component" if plan.placement.nodes > 1 else "a scaling group"
-            yield _refused(plan, codes.GROVE_WITH_ZERO_REPLICAS, f"Grove refuses {what} with 0 replicas; {fix}", plan.at("replicas"))
+            yield _report_refused(plan, codes.GROVE_WITH_ZERO_REPLICAS, f"Grove refuses {what} with 0 replicas; {fix}", plan.at("replicas"))
         else:
             yield results.warning(
                 codes.GROVE_WITH_ZERO_REPLICAS, f"Grove runs 1 pod where replicas is 0; {fix}", plan.ref, plan.at("replicas")
@@ -150,7 +150,7 @@ def _check_pod(plan: ComponentPlan) -> Iterator[Result]:
     refused = {"nodeName": bool(spec.get("nodeName")), "topologySpreadConstraints": "topologySpreadConstraints" in spec}
     for field in (field for field, is_set in refused.items() if is_set):
         message = f"Grove refuses pods with {field}, because it places them itself; remove the field"
-        yield _refused(plan, codes.POD_FIELD_REFUSED_BY_GROVE, message, plan.at("pod", field))
+        yield _report_refused(plan, codes.POD_FIELD_REFUSED_BY_GROVE, message, plan.at("pod", field))
     for index, volume in enumerate(spec.get("volumes") or ()):
         template = (volume.get("ephemeral") or {}).get("volumeClaimTemplate") or {}
         if template.get("metadata"):
