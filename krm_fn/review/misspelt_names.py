@@ -19,7 +19,7 @@ from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.kubernetes.references import name_fields
 from krm_fn.kubernetes.types import Resource
 from krm_fn.kubernetes.values import mapping, name_of, objects, text
-from krm_fn.render import dynamo_api, dynamo_references
+from krm_fn.render import dynamo_api, dynamo_references, labels
 from krm_fn.render.config import Config
 from krm_fn.render.manifests import ownership
 from krm_fn.render.manifests import volumes as shared_memory
@@ -164,10 +164,14 @@ def _missing(graph: Resource, path: Path, key: ObjectKey, near: str, unread: str
 
 
 def _unread(graph: Resource, path: Path, key: ObjectKey, unread: UnreadObjects) -> Iterator[Result]:
-    """Finds a name that means an object which nothing reads. A graph without a namespace may get that of the object."""
+    """Finds a name that means an object which nothing reads. A graph without a namespace may get that of the object.
+
+    An object without a namespace beside a render gets its namespace where it is applied, for example from Argo CD.
+    """
     is_placed = bool(identity.key(graph).namespace)
+    is_unplaced = is_placed and labels.RENDERED_BY not in labels.annotations(graph)
     namespace = unread.namespace_of(key) if is_placed else ""
-    if namespace or (is_placed and (key.group, key.kind, key.name) in unread.unplaced):
+    if namespace or (is_unplaced and (key.group, key.kind, key.name) in unread.unplaced):
         where = f"is in namespace {namespace} of the input" if namespace else "has no namespace in the input"
         problem = f"{key.kind} {key.name} {where}, and pods read it in {key.namespace} only"
         fix = f"write namespace: {key.namespace} in the {key.kind}, or ignore {_CODE} if it exists there too"

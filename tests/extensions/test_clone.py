@@ -114,7 +114,7 @@ def test_nothing_changes_without_a_new_file(clone):
 
 
 def test_a_new_engine_is_one_file_and_an_example(clone):
-    (clone.root / "krm_fn/render/engines/abacus.py").write_text(toys.ENGINE.replace("DYN399", "DYN300"))  # a code that has a page
+    (clone.root / "krm_fn/render/engines/abacus.py").write_text(toys.ENGINE)
     example = clone.root / "examples" / "abacus"
     example.mkdir()
     (example / "graph.yaml").write_text(clone.python("-m", "krm_fn", "convert", "-", text=yaml.safe_dump(GRAPH)))

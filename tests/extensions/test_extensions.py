@@ -84,7 +84,7 @@ def test_what_a_new_engine_finds_is_said(add):
     add(engines, "abacus", toys.ENGINE)
     slow = given.expanded(given.graph({"Worker": given.service("worker", main={**RUN, "args": ["--slow"]})}))
     fast = given.expanded(given.graph({"Worker": given.service("worker", main=RUN)}))
-    assert given.findings(slow.results) == [("DYN399", "spec.services.Worker")]
+    assert given.findings(slow.results) == [("DYN300", "spec.services.Worker")]
     assert fast.results == []
 
 

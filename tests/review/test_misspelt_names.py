@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from krm_fn.render import labels
 from krm_fn.render.config import Config
 from krm_fn.review import misspelt_names, resource_findings
 from tests.support import beta, given
@@ -264,6 +265,12 @@ def graph_in(namespace):
     return {**(graph := worker(main=main)), "metadata": {**graph["metadata"], "name": f"of-{namespace}", "namespace": namespace}}
 
 
+def rendered_in(namespace):
+    """A graph as a render prints it: whoever applies the objects, such as Argo CD, adds the namespace of the others."""
+    graph = graph_in(namespace)
+    return {**graph, "metadata": {**graph["metadata"], "annotations": {labels.RENDERED_BY: "krm-fn 0.1.0 v1.6 {}"}}}
+
+
 NAMESPACES = [
     ("another namespace", [graph_in("team"), secret_in("default")], True),
     ("the same namespace", [graph_in("team"), secret_in("team")], False),
@@ -271,6 +278,7 @@ NAMESPACES = [
     ("two other namespaces", [graph_in("team"), secret_in("a"), secret_in("b")], False),
     ("a copied Secret", [graph_in("team"), secret_in("default", **{"reflector.v1.k8s.emberstack.com/reflection-allowed": "true"})], False),
     ("no namespace", [graph_in("team"), secret_without_namespace()], True),
+    ("no namespace, beside a render", [rendered_in("team"), secret_without_namespace()], False),
     ("no namespace, and the same one", [graph_in("team"), secret_without_namespace(), secret_in("team")], False),
     ("no namespace in both", [{**graph_in("team"), "metadata": {"name": "g"}}, secret_without_namespace()], False),
     ("a reader beside the Secret", [graph_in("team"), secret_in("default"), graph_in("default")], False),

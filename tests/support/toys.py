@@ -5,7 +5,7 @@ from __future__ import annotations
 ENGINE = '''
 """An engine that counts its nodes."""
 
-from krm_fn.base import results
+from krm_fn.base import codes, results
 from krm_fn.render.engines import Engine
 
 
@@ -23,7 +23,7 @@ class Abacus(Engine):
 
     def check(self, container, role):
         if "--slow" in container.get("args", ()):
-            yield results.warning("DYN399", "is slow; leave it out", role.component.ref, role.component.paths.path)
+            yield results.warning(codes.PROBE_HANDLER_REPLACED, "is slow; leave it out", role.component.ref, role.component.paths.path)
 
 
 ENGINE = Abacus()
