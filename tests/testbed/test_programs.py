@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 import subprocess
 
+import pytest
+
 from tests.support.cases import cases
-from tests.testbed import programs
+from tests.testbed import programs, tier
 
 PINNED = [
     ("kustomize", ("version",), "v5.8.2"),
     ("etcd", ("--version",), "3.6.8"),
     ("nats-server", ("--version",), "v2.12.12"),
-    ("kube-apiserver", ("--version",), "v1.36.3"),
     ("kube-controller-manager", ("--version",), "v1.36.3"),
 ]
 
@@ -21,6 +22,20 @@ PINNED = [
 def test_version_is_the_pinned_one(name, asks, version):
     said = subprocess.run([programs.path(name), *asks], capture_output=True, text=True, check=True).stdout
     assert version in said.split()[:3]
+
+
+@pytest.mark.server
+def test_the_version_of_the_api_server_is_the_pinned_one():
+    said = subprocess.run([programs.path("kube-apiserver"), "--version"], capture_output=True, text=True, check=True).stdout
+    assert said.split() == ["Kubernetes", "v1.36.3"]
+
+
+def test_without_servers_a_test_of_an_api_server_fails(monkeypatch):
+    """A test without the mark `server` would run in neither of the two runs."""
+    monkeypatch.setattr(tier, "NAME", "")
+    monkeypatch.setattr(programs, "with_servers", False)
+    with pytest.raises(pytest.fail.Exception, match="needs the mark"):
+        programs.path("kube-apiserver")
 
 
 def test_kubectl_knows_its_version(kubectl):

@@ -68,6 +68,7 @@ LEFT_OUT = [
 @pytest.mark.parametrize(("name", "program", "left_out"), LEFT_OUT, ids=[f"{name or 'all'}: {program}" for name, program, _ in LEFT_OUT])
 def test_a_tier_skips_the_tests_of_programs(name, program, left_out, monkeypatch):
     monkeypatch.setattr(tier, "NAME", name)
+    monkeypatch.setattr(programs, "with_servers", True)
     monkeypatch.setattr(programs, "where", lambda: {program: {"path": f"/usr/bin/{program}"}})
     if left_out:
         with pytest.raises(pytest.skip.Exception):
