@@ -14,7 +14,7 @@ from tests.running.bed import Bed
 from tests.testbed import conversion_webhook, programs, server
 
 SPACE = "adopted"
-READ, COMPARE, OFF, NEWER, TAKE, LOOK = list(journey.STEPS)[2:8]
+ADOPT, RECORD, COMPARE, OFF, NEWER, TAKE, LOOK = list(journey.STEPS)[1:8]
 SETTINGS = {
     "apiVersion": "dynamo.krm-fn.io/v1alpha1",
     "kind": "DynamoRender",
@@ -82,7 +82,7 @@ def reader(bed, sync, tmp_path):
 )
 def test_adoption_while_it_answers(reader, bed, measured):
     reader, here = reader
-    run = moved(reader, bed, here, READ, COMPARE, OFF, TAKE, LOOK)
+    run = moved(reader, bed, here, ADOPT, RECORD, COMPARE, OFF, TAKE, LOOK)
     measured.append(f"adoption from 0.9: {run.story()}")
     server.eventually(lambda: journey.owned(reader.everything()) == [])
 
@@ -120,7 +120,7 @@ def test_adoption_from_a_newer_operator_while_it_answers(later, webhook, kustomi
     """Its definitions, its webhook and the hash in the names of the workers are no reason for a new pod."""
     reader, bed, here = later
     with beds.syncing(bed, kustomize, tmp_path_factory):
-        run = moved(reader, bed, here, READ, COMPARE, OFF, NEWER, TAKE, LOOK, webhook=webhook)
+        run = moved(reader, bed, here, ADOPT, RECORD, COMPARE, OFF, NEWER, TAKE, LOOK, webhook=webhook)
     measured.append(f"adoption from 1.5: {run.story()}")
     kinds = ("deployments", "services", "serviceaccounts", "roles", "rolebindings", "dgd", "dgdsa")
     server.eventually(lambda: journey.owned(reader.objects(*kinds)) == [])
