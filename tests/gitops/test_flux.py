@@ -12,11 +12,10 @@ from krm_fn.render import function_config
 from tests.cli import console
 from tests.gitops import cluster, flux, kustomization
 from tests.platform import reference
-from tests.testbed import programs, server
+from tests.testbed import server
 
 ADAPTER = "DynamoGraphDeploymentScalingAdapter/llm-agg-vllmworker"
 WORKER = "Deployment/llm-agg-vllmworker"
-MIGRATION = programs.ROOT / "platform" / "migration"
 
 
 @pytest.fixture
@@ -174,8 +173,8 @@ def test_a_graph_taken_over_from_the_operator(app):
     before = pods(app)
 
     app.release()
-    moved = [str(MIGRATION), "take-over", app.namespace, "llm-agg", str(app.rendered / "manifests.yaml")]
-    command = [sys.executable, *moved, "--flux", f"{flux.NAMESPACE}/{app.namespace}"]
+    moved = ["krm_fn", "adopt", "take-over", str(app.rendered / "manifests.yaml")]
+    command = [sys.executable, "-m", *moved, "--flux", f"{flux.NAMESPACE}/{app.namespace}"]
     subprocess.run(command, env=plane.environment, check=True, capture_output=True, text=True, timeout=300)
     adapter = app.objects()[ADAPTER]
     assert reference.HASH not in adapter["metadata"].get("annotations", {})
