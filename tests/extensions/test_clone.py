@@ -124,9 +124,10 @@ def test_a_new_engine_is_one_file_and_an_example(clone):
     clone.generate()
 
     written = {"krm_fn/render/engines/abacus.py", *(f"examples/abacus/{name}" for name in ("README.md", "graph.yaml", "expected.yaml"))}
+    rules = {"docs/errors/DYN300.md"}  # the page of the code that the engine reports
     made = {"krm_fn/render/schema/schema.json", "functions.yaml", "metadata.yaml", *definitions(*DEFINITIONS)}
     pages = {f"docs/reference/{name.removesuffix('s')}{version}.md" for name in DEFINITIONS for version in ("", "v1beta1")}
-    assert clone.changed() == written | made | pages
+    assert clone.changed() == written | made | pages | rules
 
     spec = clone.definition("dynamographdeployments")["openAPIV3Schema"]["properties"]["spec"]
     assert spec["properties"]["backendFramework"]["enum"] == ["abacus", "sglang", "trtllm", "vllm"]
