@@ -121,7 +121,8 @@ def let_go(*, file: Path) -> None:
         except OSError as problem:
             raise click.ClickException(f"cannot write {file}: {problem.strerror}") from problem
         command_output.print_line(f"saved the definitions in {file}" if is_new else f"{file} exists, and stays as it is")
-        command_output.print_line(f"removed owner references in versions that the cluster will not serve from {changed} objects")
+        counted = report.pluralize(changed, "object")
+        command_output.print_line(f"removed owner references in versions that the cluster will not serve from {counted}")
 
 
 @click.command("give-back")
@@ -142,9 +143,7 @@ def give_back(*, files: tuple[str, ...]) -> None:
         for state in to_operator.give_back(_read(files)):
             finding_formats.print_heads(state.notes)
             counted = report.pluralize(len(state.marked), "object")
-            command_output.print_line(
-                f"the graph {state.moved.name} and {counted} are ready; check the start of the operator with can-start"
-            )
+            command_output.print_line(f"the graph {state.moved.name} and {counted} are ready; run can-start before the operator starts")
 
 
 @click.command("can-start")
@@ -179,7 +178,8 @@ def set_owners(*, files: tuple[str, ...]) -> None:
       krm-fn adopt set-owners objects.yaml
     """  # noqa: D301 - click reads the backspace
     with _report_findings():
-        command_output.print_line(f"{to_operator.set_owners(_read(files))} objects have their owners")
+        number = to_operator.set_owners(_read(files))
+        command_output.print_line(report.pluralize(number, "object has its owner", "objects have their owners"))
 
 
 @contextlib.contextmanager
@@ -218,5 +218,5 @@ def _read(files: Sequence[str], *, argocd: bool = False, flux: str = "") -> list
 
 
 def _kept_line(graph: MovedGraph) -> str:
-    workloads = f"{len(graph.workloads())} workloads keep their pods"
-    return f"{graph.namespace}/{graph.name}: {workloads}; the API server accepts all {len(graph.rendered)} objects"
+    workloads = report.pluralize(len(graph.workloads()), "workload keeps its pods", "workloads keep their pods")
+    return f"{graph.namespace}/{graph.name}: {workloads}; the API server accepts all {report.pluralize(len(graph.rendered), 'object')}"

@@ -17,15 +17,10 @@ from krm_fn.kubernetes.types import Resource
 from krm_fn.kubernetes.values import text
 from krm_fn.render import dynamo_api
 from krm_fn.render.manifests import ingress, ownership
+from krm_fn.review import written_pods
 
 _INGRESS: tuple[Path, ...] = (("spec", "services", EVERY, "ingress"), ("spec", "ingress"))
 _HOST = re.compile(r"(?P<host>[a-z0-9*-]+)\.(?P<suffix>[a-z0-9.-]*[a-z0-9])")
-_V1ALPHA1 = "extraPodSpec"
-_PODS: tuple[Path, ...] = tuple(
-    (*component, *pod)
-    for component in (("spec", "services", EVERY), ("spec", "components", EVERY), ("spec",))
-    for pod in ((_V1ALPHA1,), ("podTemplate", "spec"))
-)
 _PATHS: tuple[Path, ...] = tuple(
     (*holder, "volumeMounts", EVERY, "mountPath")
     for holder in (("mainContainer",), *((kind, EVERY) for kind in ("containers", "initContainers")))
@@ -33,7 +28,12 @@ _PATHS: tuple[Path, ...] = tuple(
 _HOLDERS = ("requests", "limits")
 _MEMORY: tuple[Path, ...] = (
     *((*path, "resources", holder, "memory") for path in (("spec", "services", EVERY), ("spec",)) for holder in _HOLDERS),
-    *((*path[:-3], "resources", holder, "memory") for pod in _PODS for path in ((*pod, *end) for end in _PATHS) for holder in _HOLDERS),
+    *(
+        (*path[:-3], "resources", holder, "memory")
+        for pod in written_pods.PODS
+        for path in ((*pod, *end) for end in _PATHS)
+        for holder in _HOLDERS
+    ),
 )
 _SHARED_MEMORY: tuple[Path, ...] = (
     ("spec", "components", EVERY, "sharedMemorySize"),
@@ -52,7 +52,7 @@ def check(resources: Iterable[Resource]) -> Iterator[Result]:
             for path, fields in paths.find(resource, _INGRESS):
                 if isinstance(fields, dict):
                     yield from _host(resource, path, fields)
-            for path, pod in paths.find(resource, _PODS):
+            for path, pod in paths.find(resource, written_pods.PODS):
                 for inner, folder in paths.find(pod, _PATHS):
                     yield from _folder(resource, (*path, *inner), folder)
             yield from _sizes(resource)

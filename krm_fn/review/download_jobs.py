@@ -22,6 +22,7 @@ from krm_fn.render import dynamo_api, dynamo_references
 from krm_fn.render.config import Config
 from krm_fn.render.resolve import cluster
 from krm_fn.review import pods
+from krm_fn.review.written_pods import is_in_folder
 
 _CODE = codes.DOWNLOAD_BESIDE_CLAIM
 _JOBS = ("CronJob", "Job")
@@ -62,12 +63,8 @@ def _of_container(job: Resource, path: Path, container: dict[str, Any], claims: 
     values = {text(entry.get("name")): (index, text(entry.get("value"))) for index, entry in enumerate(objects(container.get("env")))}
     name = next((name for name in _CACHES if name in values), "")
     index, cache = values.get(name, (0, ""))
-    is_lost = cache.startswith("/") and "$" not in cache and not any(_is_in(normpath(cache), folder) for _, folder in mounts)
+    is_lost = cache.startswith("/") and "$" not in cache and not any(is_in_folder(normpath(cache), folder) for _, folder in mounts)
     if is_lost and len(folders) == 1 and _DOWNLOAD.search(line) and not _OWN_FOLDER.search(line) and folders[0] not in line:
         problem = f"no volume is mounted at {cache}, so the download is lost with the pod, and the claim of the graph is at {folders[0]}"
         at = (*path, "env", index, "value")
         yield results.warning(_CODE, f"{problem}; write {folders[0]}", results.ref(job), at, current=cache, proposed=folders[0])
-
-
-def _is_in(path: str, folder: str) -> bool:
-    return path == folder or path.startswith(f"{folder.rstrip('/')}/")

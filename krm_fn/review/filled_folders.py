@@ -21,6 +21,7 @@ from krm_fn.kubernetes.values import name_of, objects, text
 from krm_fn.render import dynamo_api
 from krm_fn.render.manifests import ownership
 from krm_fn.review import written_pods
+from krm_fn.review.written_pods import is_in_folder
 
 _CODE = codes.INIT_CONTAINER_FILLS_OTHER_FOLDER
 _WORDS: tuple[Path, ...] = (("command", EVERY), ("args", EVERY))
@@ -75,8 +76,12 @@ def _other_folder(resource: Resource, filler: _Container, readers: Sequence[_Con
     own = [folder for folder, _ in filler.folders.values()]
     for volume, (folder, index) in filler.folders.items():
         others = {reader.folders[volume][0] for reader in readers if volume in reader.folders} if volume in empty else set()
-        meant = [other for other in others if any(_is_in(found, other) for found in named) and not any(_is_in(other, mine) for mine in own)]
-        if len(meant) == 1 and not any(_is_in(found, folder) for found in named):
+        meant = [
+            other
+            for other in others
+            if any(is_in_folder(found, other) for found in named) and not any(is_in_folder(other, mine) for mine in own)
+        ]
+        if len(meant) == 1 and not any(is_in_folder(found, folder) for found in named):
             problem = f"{filler.name} names {meant[0]}, and mounts the volume {volume} at {folder}, so nothing is in the volume"
             path = (*filler.path, "volumeMounts", index, "mountPath")
             yield results.warning(_CODE, f"{problem}; write {meant[0]}", results.ref(resource), path, current=folder, proposed=meant[0])
@@ -91,9 +96,9 @@ def _other_model(resource: Resource, filler: _Container, reader: _Container, emp
             below = model[len(folder) :]
             source = filler.folders[volume][0]
             named = {normpath(found) for found in _PATH.findall(filler.line)} if "$" not in filler.line else set()
-            filled = [found for found in named if _is_in(found, source)]
+            filled = [found for found in named if is_in_folder(found, source)]
             wanted = f"{source}{below}"
-            if len(filled) == 1 and filled[0] != source and not (_is_in(wanted, filled[0]) or _is_in(filled[0], wanted)):
+            if len(filled) == 1 and filled[0] != source and not (is_in_folder(wanted, filled[0]) or is_in_folder(filled[0], wanted)):
                 right = f"{folder}{filled[0][len(source) :]}"
                 message = f"nothing fills {model}, because {filler.name} writes to {filled[0]}; write {right}"
                 yield results.warning(_CODE, message, results.ref(resource), path)
@@ -108,7 +113,3 @@ def _models(reader: _Container) -> Iterator[tuple[Path, str]]:
         if name.startswith("/") and "$" not in name:
             yield path, normpath(name)
         before = word
-
-
-def _is_in(path: str, folder: str) -> bool:
-    return path == folder or path.startswith(f"{folder.rstrip('/')}/")

@@ -23,18 +23,17 @@ from krm_fn.render.config import Config
 from krm_fn.render.manifests import ownership
 from krm_fn.render.resolve import cluster
 from krm_fn.review import pods, written_pods
+from krm_fn.review.arguments.variable_rules import HUB_TOKENS
 
 _TOKEN = re.compile(r"hf_[A-Za-z0-9]{30,}|nvapi-[\w-]{40,}|gh[opsu]_[A-Za-z0-9]{36,}|glpat-[\w-]{20,}|AKIA[A-Z0-9]{16}", re.ASCII)
 """Tokens of Hugging Face, NVIDIA, GitHub, GitLab and AWS, each with all its characters."""
 _LEAST_LETTERS = 8
 """The least number of different characters of a token. A placeholder such as `hf_xxxxx…` has fewer."""
-_READ = ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN")
 _ALIKE = re.compile(r"(?:(?:hf|hugging_?face)_?(?:hub_?)?)?(?:api_?)?(?:token|key)", re.IGNORECASE | re.ASCII)
 _OF_HUB = re.compile(r"(?:^|-)(?:hf|hugging-?face)(?:-|$)")
 _DATA = ("stringData", "data")
 _WHOLE = frozenset(("envFrom", "envFromSecret"))
 _COMPONENT = 3
-_WORKERS = frozenset(("decode", "prefill", "worker"))
 _VARIABLES: tuple[Path, ...] = tuple((*path, field, EVERY) for path in written_pods.COMPONENTS for field in ("env", "envs"))
 _OF_CONTAINER: tuple[Path, ...] = (("env", EVERY),)
 _OF_TEMPLATE: tuple[Path, ...] = tuple((kind, EVERY, "env", EVERY) for kind in ("containers", "initContainers"))
@@ -80,17 +79,16 @@ def _secrets(resources: Sequence[Resource], default: str) -> Iterator[Result]:
             for reference, key in _references(graph, default):
                 by_key |= {(key, name) for name in reference.keys}
                 component = paths.at(graph, reference.path[:_COMPONENT])
-                is_worker = isinstance(component, dict) and not _WORKERS.isdisjoint((component.get("type"), component.get("componentType")))
-                if is_worker and not _WHOLE.isdisjoint(reference.path):
+                if written_pods.is_worker(component) and not _WHOLE.isdisjoint(reference.path):
                     whole.setdefault(key, results.ref(graph).name)
     for key, graph_name in whole.items():
         fields = [(field, name) for field in _DATA for name in _names(secrets.get(key, {}).get(field))]
         tokens = [(field, name) for field, name in fields if _ALIKE.fullmatch(name) and (key, name) not in by_key]
-        if len(tokens) == 1 and _OF_HUB.search(key.name) and not any(name in _READ for _, name in fields):
+        if len(tokens) == 1 and _OF_HUB.search(key.name) and not any(name in HUB_TOKENS for _, name in fields):
             problem = (
-                f"graph {graph_name} reads all keys of this Secret as variables, and Hugging Face reads {_READ[0]}, not {tokens[0][1]}"
+                f"graph {graph_name} reads all keys of this Secret as variables, and Hugging Face reads {HUB_TOKENS[0]}, not {tokens[0][1]}"
             )
-            yield results.warning(codes.SECRET_WITHOUT_HUB_TOKEN, f"{problem}; write {_READ[0]}", results.ref(secrets[key]), tokens[0])
+            yield results.warning(codes.SECRET_WITHOUT_HUB_TOKEN, f"{problem}; write {HUB_TOKENS[0]}", results.ref(secrets[key]), tokens[0])
 
 
 def _references(graph: Resource, default: str) -> Iterator[tuple[Reference, ObjectKey]]:

@@ -24,7 +24,7 @@ from krm_fn.render.config import Config
 from krm_fn.render.manifests import ownership
 from krm_fn.render.manifests import volumes as shared_memory
 from krm_fn.render.resolve import cluster, release_choice
-from krm_fn.review import required_objects, unread_objects
+from krm_fn.review import required_objects, unread_objects, written_pods
 from krm_fn.review.unread_objects import UnreadObjects
 
 _GENERATED = re.compile(r"-[2456789bcdfghkmt]{10}")
@@ -33,13 +33,11 @@ _CODE, _UNDECLARED = codes.MISSPELT_NAME, codes.MISSING_CLAIM
 _CHECKS_VOLUMES = "v0.9"
 """The release in which a mount without a volume is an error (DYN208)."""
 _KINDS = (name_fields.CLAIM, name_fields.SECRET, name_fields.CONFIG_MAP, name_fields.RESOURCE_CLAIM, name_fields.RESOURCE_CLAIM_TEMPLATE)
-_COMPONENTS: tuple[Path, ...] = (("spec", "components", paths.EVERY), ("spec", "services", paths.EVERY), ("spec",))
 _JOBS = ("CronJob", "Job")
 _WORD_FOR_SECRET = re.compile(r"-secrets?$|^secrets?-")
 _FROM = frozenset(("envFrom", "envFromSecret"))
 _COMPONENT = 3
 """The length of the path of a component."""
-_WORKERS = frozenset(("decode", "prefill", "worker"))
 _MOST_PATHS = 20
 """The largest number of findings about one name."""
 _WORDS_FOR_CLAIM = ("claim", "pvc", "volume")
@@ -49,7 +47,7 @@ _CONTAINERS = ("containers", "initContainers")
 _VOLUMES: tuple[Path, ...] = tuple(
     (*pod, "volumes", paths.EVERY)
     for pod in (
-        *((*path, *pod) for path in _COMPONENTS for pod in (("extraPodSpec",), ("podTemplate", "spec"))),
+        *written_pods.PODS,
         ("spec", "template", "spec"),
         ("spec", "jobTemplate", "spec", "template", "spec"),
     )
@@ -89,10 +87,15 @@ def check(resources: Sequence[Resource], config: Config) -> Iterator[Result]:
         claims = names.get((*name_fields.CLAIM, namespace), {})
         unmounted = _only_one(
             (name_of(claim) for _, claim in paths.find(graph, (_DECLARED,)) if isinstance(claim, dict)),
-            {name for _, component in paths.find(graph, _COMPONENTS) if isinstance(component, dict) for name in _mounted_by(component)},
+            {
+                name
+                for _, component in paths.find(graph, written_pods.COMPONENTS)
+                if isinstance(component, dict)
+                for name in _mounted_by(component)
+            },
         )
         is_mounted = release_choice.release_name(graph, config) != _CHECKS_VOLUMES
-        for path, component in paths.find(graph, _COMPONENTS):
+        for path, component in paths.find(graph, written_pods.COMPONENTS):
             if isinstance(component, dict):
                 yield from _check_declared(graph, path, component, claims, unmounted)
                 if is_mounted:
@@ -110,7 +113,7 @@ def _other_secrets(graph: Resource, known: Collection[str]) -> Iterator[Result]:
     read: dict[str, dict[str, list[Path]]] = {}
     for reference in dynamo_references.of(graph):
         is_secret = (reference.group, reference.kind) == name_fields.SECRET and not reference.is_optional
-        if is_secret and not _FROM.isdisjoint(reference.path) and _is_worker(paths.at(graph, reference.path[:_COMPONENT])):
+        if is_secret and not _FROM.isdisjoint(reference.path) and written_pods.is_worker(paths.at(graph, reference.path[:_COMPONENT])):
             read.setdefault(_WORD_FOR_SECRET.sub("", reference.name), {}).setdefault(reference.name, []).append(reference.path)
     for alike in read.values():
         right = max(alike, key=lambda name: (name in known, len(alike[name]), len(name)))
@@ -120,10 +123,6 @@ def _other_secrets(graph: Resource, known: Collection[str]) -> Iterator[Result]:
                 fix = f"write {right}, or ignore {_CODE} if both exist"
                 for path in fields[:_MOST_PATHS]:
                     yield results.info(_CODE, f"{problem}; {fix}", results.ref(graph), path, current=name)
-
-
-def _is_worker(component: Any) -> bool:
-    return isinstance(component, dict) and bool({component.get("type"), component.get("componentType")} & _WORKERS)
 
 
 def _is_slip_of(name: str, known: Collection[str]) -> bool:

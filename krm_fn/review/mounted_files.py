@@ -87,7 +87,7 @@ def _texts(resource: Resource, path: Path, container: dict[str, Any]) -> Iterato
 
 def _is_mounted(folder: str, folders: Iterable[str]) -> bool:
     """True for a folder of a volume, or one below it."""
-    return any(folder == other or folder.startswith(f"{other}/") for other in folders)
+    return any(written_pods.is_in_folder(folder, other) for other in folders)
 
 
 def _is_whole(word: str, file: str) -> bool:

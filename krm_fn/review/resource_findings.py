@@ -20,6 +20,7 @@ from krm_fn.review import (
     altered_values,
     build_references,
     build_selectors,
+    copied_metadata,
     download_jobs,
     dynamo_annotations,
     filled_folders,
@@ -34,7 +35,6 @@ from krm_fn.review import (
     node_counts,
     objects_beside,
     refused_by_nodes,
-    server_fields,
     service_urls,
 )
 from krm_fn.review.arguments import argument_findings, engine_documents, lora_rules, read_objects
@@ -144,7 +144,7 @@ def _findings(
     yield from hub_tokens.check(resources, config)
     yield from filled_folders.check(resources)
     yield from download_jobs.check(resources, config)
-    yield from server_fields.check(resources)
+    yield from copied_metadata.check(resources)
     yield from dynamo_annotations.check(resources)
     unreplaced = {result.ref for result in expansion.results if result.code == placeholders.CODE}
     yield from placeholders.check((resource for resource in resources if _is_written(resource)), expansion.results)

@@ -43,7 +43,10 @@ def main() -> None:
     if not now:
         sys.exit(1)
     sys.stderr.flush()
-    os.execvp(now[0], now)  # noqa: S606 - krm-fn replaces this program
+    try:
+        os.execvp(now[0], now)  # noqa: S606 - krm-fn replaces this program
+    except FileNotFoundError:
+        sys.exit("krm-fn is not on the PATH; install it, or add its folder to the PATH")
 
 
 if __name__ == "__main__":

@@ -78,6 +78,9 @@ class Engine:
     own_images: tuple[str, ...] = ()
     """The names of images of the engine without Dynamo. The version in their tags is not that of Dynamo."""
 
+    own_servers: tuple[str, ...] = ()
+    """The servers of the engine without Dynamo: words that begin a command, or Python modules, which have dots."""
+
     runtime_image = ""
     """The name of NVIDIA's image with the engine. Its entry point runs the arguments of the container as a command."""
 

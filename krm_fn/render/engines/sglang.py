@@ -31,6 +31,7 @@ class SGLang(Engine):
     """
 
     own_images = ("sglang",)
+    own_servers = ("sglang.launch_server",)
     runtime_image = "sglang-runtime"
     model_flag = "--model-path"
     bootstrap_host_flag = "--host"

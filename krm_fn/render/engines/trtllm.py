@@ -65,6 +65,7 @@ class TensorRTLLM(Engine):
     leader_starts_last = True
     counts_gpus = True
     own_images = ("tensorrt-llm", "tritonserver")
+    own_servers = ("trtllm-serve",)
     runtime_image = "tensorrtllm-runtime"
     default_model = "TinyLlama/TinyLlama-1.1B-Chat-v1.0"  # dynamo/trtllm/backend_args.py, before 1.0 utils/trtllm_utils.py
     reads_mode_variable_since = (1, 0, 0)

@@ -56,6 +56,7 @@ class VLLM(Engine):
     counts_gpus = True
     shares_gpu_memory = True
     own_images = ("vllm-openai", "vllm-openai-rocm")
+    own_servers = ("vllm serve", "vllm.entrypoints.openai.api_server", "vllm.entrypoints.api_server")
     runtime_image = "vllm-runtime"
     default_model = "Qwen/Qwen3-0.6B"  # vllm/config/model.py, ModelConfig.model
     reads_mode_variable_since = (1, 0, 0)

@@ -12,29 +12,32 @@ from collections.abc import Iterator
 from krm_fn.base import codes, results
 from krm_fn.base.results import Ref, Result
 from krm_fn.kubernetes.types import WordsField
+from krm_fn.render import engines
 from krm_fn.review.arguments import judged_commands
 from krm_fn.review.arguments.judged_commands import AuthorContainer
 
 _CODE = codes.ENGINE_SERVER_AS_WORKER
-_MODULES = {"vllm.entrypoints.openai.api_server": "vllm", "vllm.entrypoints.api_server": "vllm", "sglang.launch_server": "sglang"}
-_PROGRAMS = {"trtllm-serve": "trtllm", "vllm serve": "vllm"}
-_WORKERS = ("worker", "prefill", "decode")
 _FIELDS: tuple[WordsField, ...] = ("command", "args")
 
 
 def check(container: AuthorContainer, ref: Ref) -> Iterator[Result]:
     """Yields the finding about the main container of a worker, at the word that names the server."""
-    if not container.is_main or container.plan.identity.type not in _WORKERS or not judged_commands.engine_of_image(container):
+    if not container.is_main or not container.plan.type.runs_engine or not judged_commands.engine_of_image(container):
         return
+    servers = {server: name for name in engines.names() for server in engines.get(name).own_servers}
     words = [(field, index, f"{word}") for field in _FIELDS for index, word in enumerate(container.fields.get(field) or ())]
-    first = " ".join(word for _, _, word in words[:2])
-    program = next((name for name in _PROGRAMS if f"{first} ".startswith(f"{name} ")), "")
+    line = " ".join(word for _, _, word in words) + " "
+    program = next((server for server in servers if not _is_module(server) and line.startswith(f"{server} ")), "")
     for field, index, word in words:
-        if word in _MODULES or program:
+        if program or (word in servers and _is_module(word)):
             name = program or word
-            module = f"dynamo.{_PROGRAMS[program] if program else _MODULES[word]}"
+            module = f"dynamo.{servers[name]}"
             fix = f"start python3 -m {module} with --model" if program else f"write {module}"
             message = f"{name} is a server of its own, and only {module} registers with Dynamo, so no frontend finds this worker; {fix}"
             proposed = None if program else module
             yield results.warning(_CODE, message, ref, container.at(field, index), current=word, proposed=proposed)
             return
+
+
+def _is_module(server: str) -> bool:
+    return "." in server

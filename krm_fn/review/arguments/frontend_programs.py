@@ -19,7 +19,6 @@ from krm_fn.review.arguments.worker_modes import WorkerFinding
 
 _TYPES = {"dynamo.frontend": ("frontend", "port http and probes"), "dynamo.planner": ("planner", "rights to scale components")}
 """The type of the component that a program needs, and the things that only this type has."""
-_WORKERS = ("worker", "prefill", "decode")
 _FRONTEND, _MOCKER = "dynamo.frontend", "dynamo.mocker"
 
 
@@ -48,7 +47,7 @@ def _check_workers(commands: Sequence[JudgedCommand], components: Sequence[Compo
     has = {plan.identity.type for plan in components}
     for judged in commands:
         right, lacks = _TYPES.get(judged.command.program, ("", ""))
-        if right and right not in has and judged.plan.identity.type in _WORKERS and not _starts_more(judged):
+        if right and right not in has and judged.plan.type.runs_engine and not _starts_more(judged):
             message = f"the component starts {judged.command.program}, and as a {judged.plan.identity.type} it has no {lacks}"
             fix = f"write {judged.plan.word('componentType')}: {right}"
             yield WorkerFinding(

@@ -14,6 +14,7 @@ from krm_fn.base import codes, results, spelling
 from krm_fn.base.results import Path, Ref, Result
 from krm_fn.kubernetes.values import objects, text
 from krm_fn.render.rules import field_origin
+from krm_fn.review import written_pods
 from krm_fn.review.arguments import judged_commands
 from krm_fn.review.arguments.argument_rules import ArgumentFinding
 from krm_fn.review.arguments.judged_commands import JudgedCommand
@@ -135,7 +136,7 @@ def _mounted_folders(judged: JudgedCommand) -> list[str]:
 
 
 def _is_in(folder: str, parents: Iterable[str]) -> bool:
-    return any(folder == parent or folder.startswith(f"{parent.rstrip('/')}/") for parent in parents)
+    return any(written_pods.is_in_folder(folder, parent) for parent in parents)
 
 
 def _near(folder: str, folders: Iterable[str]) -> str:

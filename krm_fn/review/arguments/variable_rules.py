@@ -19,7 +19,7 @@ from krm_fn.review.arguments.judged_commands import JudgedCommand
 _PREFIX = "DYN_"
 _MOST = 20
 """The largest number of unknown names of one container that are compared with the known ones."""
-_TOKENS = ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN")
+HUB_TOKENS = ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN")
 """The variables with a token (`huggingface_hub/utils/_auth.py`)."""
 _OF_HUB = {
     **dict.fromkeys(("HF_API_TOKEN", "HF_HUB_TOKEN", "HUGGINGFACE_HUB_TOKEN", "HUGGINGFACE_TOKEN", "HUGGING_FACE_TOKEN"), "HF_TOKEN"),
@@ -62,7 +62,7 @@ def _check_hub(judged: JudgedCommand, ref: Ref) -> Iterator[Result]:
     names = {f"{entry.get('name')}" for entry in _variables(judged)}
     for name in sorted(names & _OF_HUB.keys()):
         right = _OF_HUB[name]
-        is_token = right in _TOKENS and (not names.isdisjoint(_TOKENS) or fields.get("envFrom"))
+        is_token = right in HUB_TOKENS and (not names.isdisjoint(HUB_TOKENS) or fields.get("envFrom"))
         if right not in names and not is_token and not any(name in word for word in words):
             problem = f"the Hugging Face Hub reads no variable {name}, but it reads {right}"
             message = f"{problem}; write {right}, or ignore {codes.MISSPELT_VARIABLE} if {name} is your own"

@@ -54,3 +54,11 @@ def test_a_command_that_another_one_does_too_is_named(words, text, tmp_path):
     done = run(words, tmp_path)
     assert (done.returncode, done.stdout) == (1, "")
     assert text in done.stderr
+
+
+def test_a_missing_krm_fn_is_named(tmp_path):
+    program = [sys.executable, str(programs.ROOT / "platform" / "migration"), "compare", "inference", "chat", "chat.yaml"]
+    done = subprocess.run(program, capture_output=True, text=True, check=False, env={"PATH": str(tmp_path)}, timeout=60)
+    assert done.returncode == 1
+    assert done.stderr.endswith("krm-fn is not on the PATH; install it, or add its folder to the PATH\n")
+    assert "Traceback" not in done.stderr

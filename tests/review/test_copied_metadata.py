@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from krm_fn.review import server_fields
+from krm_fn.review import copied_metadata
 from tests.support import beta, given
 from tests.support.cases import cases
 
@@ -22,10 +22,10 @@ ROWS: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
 @cases(("metadata", "fields", "remedy"), ROWS)
 def test_fields_of_a_server(metadata, fields, remedy):
     graph = {**GRAPH, **fields, "metadata": {**GRAPH["metadata"], **metadata}}
-    found = [(finding.code, finding.severity, finding.message.partition("; ")[2]) for finding in server_fields.check([graph])]
+    found = [(finding.code, finding.severity, finding.message.partition("; ")[2]) for finding in copied_metadata.check([graph])]
     assert found == [("DYN756", "warning", remedy)] * bool(remedy)
 
 
 def test_other_resources_are_left_out():
     claim = given.item("PersistentVolumeClaim", "models")
-    assert [*server_fields.check([{**claim, "metadata": {**claim["metadata"], **FIELDS}}, {**GRAPH, "metadata": 3}])] == []
+    assert [*copied_metadata.check([{**claim, "metadata": {**claim["metadata"], **FIELDS}}, {**GRAPH, "metadata": 3}])] == []
