@@ -122,7 +122,7 @@ def test_one_read_of_the_namespace_for_all_graphs(migration, tmp_path):
         reader.run(f"krm-fn adopt compare {OTHER}.objects.yaml chat.objects.yaml")
     assert "DYN568 these pods would restart, because spec.containers[main].image" in str(failure.value)
     assert f"(Deployment one-read/{OTHER}-worker)" in str(failure.value)
-    assert "one-read/chat: 1 workloads keep their pods" in str(failure.value)  # chat is compared, too
+    assert "one-read/chat: 1 workload keeps its pods" in str(failure.value)  # chat is compared, too
 
 
 def counted(reader: journey.Journey, script: str) -> list[str]:

@@ -86,7 +86,7 @@ def test_another_number_than_the_one_that_runs(reason, services, orchestrator, s
         assert f"{text.format(other)} ({named})" in said
         assert "write replicas" in refused(reader, TAKE) or "operator runs" in refused(reader, TAKE)
     write(reader, reader.graph)
-    assert "keep their pods" in reader.run(*reader.local([COMPARE]))
+    assert "keeps its pods" in reader.run(*reader.local([COMPARE]))
 
 
 CHILDREN = [("PodClique", "frontend"), ("PodCliqueScalingGroup", "big")]
@@ -120,7 +120,7 @@ def test_cliques_go_by_name(migration, tmp_path):
     (live,) = reader.objects("podcliquesets").values()
     assert [each["name"] for each in live["spec"]["template"]["cliques"]] == order
     (compare,) = reader.local([COMPARE])
-    assert "keep their pods" in reader.run(compare)
+    assert "keeps its pods" in reader.run(compare)
 
     image = {**PLAIN, "extraPodSpec": {"mainContainer": {**journey.VLLM, "image": f"{journey.IMAGE['image']}-2"}}}
     services = {**reader.graph["spec"]["services"], "Worker": image}

@@ -38,7 +38,7 @@ def reader(migration: ControlPlane, tmp_path_factory: pytest.TempPathFactory) ->
     journey.commit(reader, reader.graph)
     admission.keep(migration.client, journey.DEPLOYMENT)
     server.eventually(lambda: migration.client.get(migration.client.path(journey.DEPLOYMENT)).get("status", {}).get("replicas") == 1)
-    assert "1 workloads keep their pods" in reader.run(*reader.local(COMPARE))
+    assert "1 workload keeps its pods" in reader.run(*reader.local(COMPARE))
     return reader
 
 
