@@ -499,6 +499,7 @@ def test_a_mistake_without_one_answer_stays(tmp_path):
     assert (text, done.code) == (wrong, 1)
 
 
+@pytest.mark.slow  # measures two sizes several times
 def test_the_time_grows_linearly_with_the_number_of_edits(tmp_path):
     """All edits of a round are one pass over the text, which is parsed once."""
     graph = GRAPH.replace("replicas", "replcas").replace("bfloat16", "bfloat").replace('value: "5"', "value: 5")

@@ -66,14 +66,20 @@ class ArgumentFinding(NamedTuple):
 
 def check(parsed: ParsedCommand, table: FlagTable) -> Iterator[ArgumentFinding]:
     """Yields the findings about a parsed command line."""
-    messages = [(problem, _MESSAGES[problem.kind](problem, table)) for problem in parsed.problems]
-    written = {match[1] for problem, (_, message, *_) in messages if problem.kind == "unknown" and (match := _WRITTEN.search(message))}
-    for problem, (code, message, *items) in messages:
+    written = _written_flags(parsed, table) if any(problem.kind == "required" for problem in parsed.problems) else set()
+    for problem in parsed.problems:
+        code, message, *items = _MESSAGES[problem.kind](problem, table)
         if problem.kind == "required" and problem.flag and not written.isdisjoint(problem.flag.options):
             continue  # the flag is there under another name, and the fix of this name writes it
         severity: Severity = "warning" if problem.kind in ("ignored field", "advised range") else "error"
         yield ArgumentFinding(code, severity, problem.word, message, _kind(problem), _misspelt(problem), items=(*items,))
     yield from _check_uses(parsed, table)
+
+
+def _written_flags(parsed: ParsedCommand, table: FlagTable) -> set[str]:
+    """Returns the flags that the fixes of unknown flags write. Each fix costs a search in the table, and a line can have thousands."""
+    messages = (_unknown(problem, table)[1] for problem in parsed.problems if problem.kind == "unknown")
+    return {match[1] for message in messages if (match := _WRITTEN.search(message))}
 
 
 def keys(parsed: ParsedCommand, table: FlagTable) -> set[tuple[str, Word]]:

@@ -479,6 +479,7 @@ def test_no_command_line_raises(words, program, in_shell):
     assert "DYN019" not in codes(worker(args, command=command))
 
 
+@pytest.mark.slow  # measures two sizes several times
 @pytest.mark.parametrize(
     "word", ["--unknown-flag ", "--model m ", "x ", "--max-num 4 ", "--compilation-config.a 1 ", "--served-model-name a ", '"', "$(A) "]
 )

@@ -108,6 +108,7 @@ def test_no_message_has_a_secret_of_a_document(text):
     assert not any(secret in found.message for secret in ("abc", "sk-1234567890abcdef"))
 
 
+@pytest.mark.slow  # measures two sizes several times
 @pytest.mark.parametrize("part", ['{"a":"b"} ', '--kv-transfer-config {"a": ', '"kv_role": "both", ', "[", '--kv-events-config={"a"} '])
 def test_long_documents_take_linear_time(part):
     def check(size):
