@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from release import names
+from release import bytecode, names
 
 import krm_fn
 from tests.testbed import programs
@@ -143,6 +143,7 @@ def test_the_versions_of_python_are_those_of_the_package():
     """The lowest version is that of setup.cfg, and the page of the supported versions names the range."""
     matrix = yaml.safe_load((ROOT / ".github" / "workflows" / "tests.yml").read_text())["jobs"]["check"]["strategy"]["matrix"]["python"]
     assert f"python_requires = >={matrix[0]}\n" in (ROOT / "setup.cfg").read_text()
+    assert list(bytecode.VERSIONS) == matrix
     assert f"{matrix[0]} to {matrix[-1]}" in (ROOT / "SUPPORT.md").read_text()
     assert [version.split(".")[1] for version in matrix] == [str(int(matrix[0].split(".")[1]) + step) for step in range(len(matrix))]
 

@@ -14,10 +14,11 @@ from typing import NamedTuple
 
 
 class Member(NamedTuple):
-    """A file of an archive."""
+    """A file of an archive. A zip archive stores it as it is if `is_compressed` is false."""
 
     data: bytes
     is_executable: bool = False
+    is_compressed: bool = True
 
     @property
     def mode(self) -> int:
@@ -57,7 +58,8 @@ def zipped(files: Mapping[str, Member], epoch: int) -> bytes:
     with zipfile.ZipFile(buffer, "w") as archive:
         for name, member in sorted(files.items()):
             entry = zipfile.ZipInfo(name, time.gmtime(epoch)[:6])
-            entry.create_system, entry.external_attr, entry.compress_type = 3, (0o100000 | member.mode) << 16, zipfile.ZIP_DEFLATED
+            entry.create_system, entry.external_attr = 3, (0o100000 | member.mode) << 16
+            entry.compress_type = zipfile.ZIP_DEFLATED if member.is_compressed else zipfile.ZIP_STORED
             archive.writestr(entry, member.data)
     return buffer.getvalue()
 

@@ -1,6 +1,7 @@
 """Builds the zipapp: the program and its pure Python packages in one executable file, for any machine with Python 3.11 or newer.
 
-It has no pydantic, which is machine code. So it lacks the commands that write schemas: `schema` and `crds`.
+It has bytecode for the versions of Python that build it, which so need not compile its modules at each start. It has no pydantic, which is
+machine code. So it lacks the commands that write schemas: `schema` and `crds`.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from pathlib import Path
 
 import progress
 from image import sbom
-from release import archives, python_packages
+from release import archives, bytecode, python_packages, zipapp_start
 from release.archives import Member
 from release.description import Release, ReleaseError
 
@@ -24,6 +25,10 @@ import sys
 
 if sys.version_info < (3, 11):  # the python3 of macOS is older
     sys.exit("krm-fn needs Python 3.11 or newer, and %s is %s.%s" % (sys.executable, sys.version_info[0], sys.version_info[1]))
+
+import zipapp_start
+
+zipapp_start.use_bytecode()
 
 from krm_fn.__main__ import start
 
@@ -47,15 +52,23 @@ def build(release: Release, source: Path, wheel: Path, out: Path) -> tuple[Path,
         packages = folder / "packages"
         _install(packages, *progress.PIP, "-r", str(pinned))
         _install(packages, *(word for word in progress.PIP if word != "--require-hashes"), str(wheel))
-        files = archives.members(packages, filter(_is_portable, packages.rglob("*")))
+        target = out / f"krm-fn-{release.version}.pyz"
+        pack(packages, target, release.epoch)
         components = {part["name"]: part for part in map(sbom.distribution, metadata.distributions(path=[str(packages)]))}
-    files = {path: Member(member.data) for path, member in files.items()} | {"__main__.py": Member(_MAIN)}
-    target = out / f"krm-fn-{release.version}.pyz"
-    target.write_bytes(SHEBANG + archives.zipped(files, release.epoch))
-    target.chmod(0o755)
     bill = out / f"{target.name}.cdx.json"
     bill.write_text(json.dumps(sbom.bill(components, []), indent=2) + "\n")
     return target, bill
+
+
+def pack(packages: Path, target: Path, epoch: int) -> None:
+    """Writes the zipapp of a folder with packages. `epoch` is the time of all its members, in seconds since 1970."""
+    files = {path: Member(member.data) for path, member in archives.members(packages, filter(_is_portable, packages.rglob("*"))).items()}
+    for magic, data in bytecode.build(packages).items():
+        files[f"{zipapp_start.FOLDER}/{magic}"] = Member(data, is_compressed=False)
+    start = Path(zipapp_start.__file__)
+    files |= {"__main__.py": Member(_MAIN), start.name: Member(start.read_bytes())}
+    target.write_bytes(SHEBANG + archives.zipped(files, epoch))
+    target.chmod(0o755)
 
 
 def _is_portable(path: Path) -> bool:

@@ -1,0 +1,90 @@
+"""Compiles the modules of the zipapp for several versions of Python. `zipapp_start.py` in the zipapp reads them.
+
+Usage, by the Python that will run the modules:
+
+    python3.13 -X no_debug_ranges tools/release/bytecode.py FOLDER > FILE
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import marshal
+import shutil
+import subprocess
+import sys
+import zlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import CodeType
+
+VERSIONS = ("3.11", "3.12", "3.13", "3.14")
+_WITHOUT_COLUMNS = ("-X", "no_debug_ranges")
+"""Bytecode without the columns of expressions, which tracebacks underline, is a third smaller."""
+
+
+def build(folder: Path) -> dict[str, bytes]:
+    """Compiles the modules in a folder for this Python, and for the `VERSIONS` on the PATH, by the magic number of each.
+
+    Raises CalledProcessError if a Python ends with an error. A module that a version cannot compile is left out.
+    """
+    own = "{}.{}".format(*sys.version_info)
+    others = (shutil.which(f"python{version}") for version in VERSIONS if version != own)
+    pythons = [sys.executable, *(python for python in others if python and _runs(python))]
+    return dict(_compiled_by(python, folder) for python in pythons)
+
+
+def _runs(python: str) -> bool:
+    """False for a launcher, such as that of pyenv, whose version is not installed."""
+    return not subprocess.run([python, "-c", ""], capture_output=True, check=False).returncode
+
+
+def _compiled_by(python: str, folder: Path) -> tuple[str, bytes]:
+    """The magic number of a Python, and its bytecode. The environment is the same for all builds, so that the bytes are the same."""
+    command = [python, "-E", "-s", *_WITHOUT_COLUMNS, __file__, str(folder)]
+    output = subprocess.run(command, capture_output=True, check=True).stdout
+    magic, _, data = output.partition(b"\n")
+    return magic.decode(), data
+
+
+def compiled(sources: Mapping[str, tuple[str, bytes]]) -> bytes:
+    """Returns the code of modules, by their names, with the path and the source of each.
+
+    The first object is a marshalled dict from the name of a module to the begin and the end of its part; the parts follow, each compressed.
+    """
+    parts: dict[str, bytes] = {}
+    for name, (path, source) in sorted(sources.items()):
+        try:
+            code = compile(source, path, "exec", dont_inherit=True)
+        except SyntaxError:
+            continue  # of a package with modules for other versions
+        parts[name] = zlib.compress(_reproducible(code), 9)
+    size = 0
+    while size != (size := len(_index(parts, size))):  # the numbers in the index depend on its own size
+        pass
+    return _index(parts, size) + b"".join(parts.values())
+
+
+def _reproducible(code: CodeType) -> bytes:
+    """The bytes of a code object. `marshal` marks objects with several references, of which a fresh copy has the same number each time."""
+    return marshal.dumps(marshal.loads(marshal.dumps(code)))  # noqa: S302
+
+
+def _index(parts: Mapping[str, bytes], start: int) -> bytes:
+    bounds = {}
+    for name, part in parts.items():
+        bounds[name] = start, start + len(part)
+        start += len(part)
+    return marshal.dumps(bounds)
+
+
+def modules(folder: Path) -> Iterator[tuple[str, tuple[str, bytes]]]:
+    """Yields the name of each module in a folder, with its path and its source."""
+    for path in folder.rglob("*.py"):
+        parts = path.relative_to(folder).with_suffix("").parts
+        if parts[0].isidentifier() and parts[0] != "bin":
+            named = parts[:-1] if parts[-1] == "__init__" else parts
+            yield ".".join(named), (path.relative_to(folder).as_posix(), path.read_bytes())
+
+
+if __name__ == "__main__":
+    sys.stdout.buffer.write(importlib.util.MAGIC_NUMBER.hex().encode() + b"\n" + compiled(dict(modules(Path(sys.argv[1])))))
