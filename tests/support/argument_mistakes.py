@@ -68,8 +68,8 @@ def _typos() -> list[Mistake]:
             ("--enable-loras", "--enable-lora"),
             ("--data-paralel-size 2", "--data-parallel-size"),
             ("--pipeline-paralel-size 2", "--pipeline-parallel-size"),
-            ("--swap-spaces 4", "remove it"),
-            ("-xyz 4", "remove it"),
+            ("--swap-spaces 4", "remove it and the word behind it"),
+            ("-xyz 4 5", "remove it and the 2 words behind it"),
         ],
         "sglang": [
             ("--tp-sizes 2", "--tp-size"),

@@ -69,11 +69,18 @@ def check(parsed: ParsedCommand, table: FlagTable) -> Iterator[ArgumentFinding]:
     written = _written_flags(parsed, table) if any(problem.kind == "required" for problem in parsed.problems) else set()
     for problem in parsed.problems:
         code, message, *items = _MESSAGES[problem.kind](problem, table)
+        message += _with_values(problem) if message.endswith("; remove it") else ""
         if problem.kind == "required" and problem.flag and not written.isdisjoint(problem.flag.options):
             continue  # the flag is there under another name, and the fix of this name writes it
         severity: Severity = "warning" if problem.kind in ("ignored field", "advised range") else "error"
         yield ArgumentFinding(code, severity, problem.word, message, _kind(problem), _misspelt(problem), items=(*items,))
     yield from _check_uses(parsed, table)
+
+
+def _with_values(problem: Problem) -> str:
+    """The rest of a fix that removes an unknown flag: the words behind it are its values, and nothing else reads them."""
+    count = len(problem.detail) if problem.kind == "unknown" else 0
+    return f" and the {'word' if count == 1 else f'{count} words'} behind it" if count else ""
 
 
 def _written_flags(parsed: ParsedCommand, table: FlagTable) -> set[str]:

@@ -71,7 +71,8 @@ class Use(NamedTuple):
 class Problem(NamedTuple):
     """A mistake at a word. `option` is the flag as written.
 
-    `detail` lists flags that an abbreviation can mean; for a superfluous word, it is the word before it.
+    `detail` lists flags that an abbreviation can mean. For a superfluous word, it is the word before it; for an unknown flag, it lists the
+    words behind it that nothing else reads.
     `field` is the mistake in a field of a JSON document. A program accepts the command line only if all its mistakes are ignored fields and
     numbers outside an advised range.
     """
@@ -197,7 +198,7 @@ def _unknown(rest: Sequence[Word], table: FlagTable, words: Sequence[Word]) -> I
     positions = {id(word): position for position, word in enumerate(words)}
     capacity = _capacity(table)
     behind_unknown, last = False, -1
-    for word in rest:
+    for number, word in enumerate(rest, 1):
         behind_unknown = behind_unknown and positions.get(id(word), last + 1) == last + 1
         last = positions.get(id(word), last)
         if word.text[:1] == UNKNOWN or (table.parser.dynamic and word.text.startswith(table.parser.dynamic)):
@@ -210,12 +211,23 @@ def _unknown(rest: Sequence[Word], table: FlagTable, words: Sequence[Word]) -> I
             option = word.text.partition("=")[0]
             behind_unknown = True
             if UNKNOWN not in option:
-                yield Problem("unknown", word, option)
+                values = () if option != word.text or capacity else _plain_words(rest, number, positions)
+                yield Problem("unknown", word, option, detail=values)
         elif not behind_unknown:
             capacity -= 1
             if capacity < 0:
                 before = words[last - 1].text if last > 0 else ""
                 yield Problem("superfluous word", word, "", detail=(before,))
+
+
+def _plain_words(rest: Sequence[Word], start: int, positions: dict[int, int]) -> tuple[str, ...]:
+    """Returns the texts of the words from a number on that are no flags and stand directly behind each other."""
+    end = start
+    while end < len(rest) and rest[end].text != "--" and not _is_like_option(rest[end].text):
+        if positions.get(id(rest[end])) != positions.get(id(rest[end - 1]), -1) + 1:
+            break
+        end += 1
+    return tuple(word.text for word in rest[start:end])
 
 
 def _capacity(table: FlagTable) -> float:

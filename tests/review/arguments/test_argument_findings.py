@@ -91,6 +91,19 @@ def test_a_mistake_is_found_at_its_line_with_its_remedy(located, number):
     assert "; " in result.message
 
 
+@cases(
+    ("reason", "args"),
+    [
+        ("a value behind an equals sign", ["--block-number=4", "--max-num-seqs", "8"]),
+        ("a flag behind it", ["--block-number", "--max-num-seqs", "8"]),
+        ("the last word", ["--max-num-seqs", "8", "--block-number"]),
+    ],
+)
+def test_no_word_behind_an_unknown_flag_is_its_value(reason, args):
+    (found,) = findings(worker(["--model", "acme/tiny", *args]))
+    assert (found.code, found.message.rpartition("; ")[2]) == ("DYN600", "remove it")
+
+
 RIGHT = [
     ("a plain worker", "--model acme/tiny"),
     ("short names", "--model acme/tiny -tp 1 -dp 1 -q fp8"),
