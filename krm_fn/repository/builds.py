@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import os
 import posixpath
 import re
-from collections.abc import Iterator
+import threading
+from collections.abc import Generator, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from krm_fn.base import codes, report, results
@@ -21,6 +24,7 @@ from krm_fn.repository import (
     mixed_versions,
     preparation,
     private_programs,
+    side_by_side,
     unmatched_entries,
 )
 from krm_fn.repository.files import commands, reading
@@ -53,27 +57,77 @@ class RootBuild(NamedTuple):
 
 def kustomize(tree: Tree, root: Root, closure: Closure, programs: Programs) -> RootBuild:
     """Builds a Kustomization. Each resource gets the location of the file from which it comes."""
-    if closure.problems:
-        return RootBuild([], closure.problems)
+    (build,) = build_side_by_side(tree, [(root, closure)], programs)
+    return build
+
+
+def build_side_by_side(tree: Tree, roots: Iterable[tuple[Root, Closure]], programs: Programs) -> Generator[RootBuild, None, None]:
+    """Yields the builds of Kustomizations in their order. Those that do not include each other are built at the same time."""
     name = next((name for name in (_KUSTOMIZE, _KUBECTL) if private_programs.find(name)), "")
-    location = closure.folders[root.folder].location()
-    if not name:
-        message = "the root is not built, because kustomize is not installed; install it, or pipe its output into `krm-fn check -`"
-        return RootBuild([], [results.error(codes.MISSING_PROGRAM, message, **location)])
+    for wave in _waves(roots):
+        built = [(root, closure) for root, closure in wave if name and not closure.problems]
+        with contextlib.ExitStack() as stack:
+            for root, closure in built:  # all before the first build, which may read the same base
+                stack.enter_context(preparation.prepare_root(tree, root.folder, closure, root.settings))
+            calls = [functools.partial(_run, tree, root, programs, name) for root, _ in built]
+            outputs = stack.enter_context(contextlib.closing(side_by_side.run_in_order(calls)))
+            for root, closure in wave:
+                if closure.problems:
+                    yield RootBuild([], closure.problems)
+                elif not name:
+                    yield _build_without_program(root, closure)
+                else:
+                    yield _read_build(tree, root, closure, name, next(outputs))
+
+
+def _waves(roots: Iterable[tuple[Root, Closure]]) -> Iterator[list[tuple[Root, Closure]]]:
+    """Yields the roots in groups, in which none includes another one: a build changes the Kustomization of its root in the copy."""
+    wave: list[tuple[Root, Closure]] = []
+    folders: set[str] = set()
+    included: set[str] = set()
+    for root, closure in roots:
+        if root.folder in included or not folders.isdisjoint(closure.folders):
+            yield wave
+            wave, folders, included = [], set(), set()
+        wave.append((root, closure))
+        folders.add(root.folder)
+        included.update(closure.folders)
+    if wave:
+        yield wave
+
+
+class _Run(NamedTuple):
+    """The output of a build, and the one without a render if the build failed."""
+
+    process: CommandResult
+    unrendered: CommandResult
+
+
+def _run(tree: Tree, root: Root, programs: Programs, name: str, stopped: threading.Event) -> _Run:
     arguments = ("build",) if name == _KUSTOMIZE else ("kustomize",)
-    path = str(tree.path(root.folder))
-    command = [private_programs.find(name), *arguments, "--enable-alpha-plugins", path]
-    with preparation.prepare_root(tree, root.folder, closure, root.settings):
-        process = programs.run(command, tree.path(root.folder))
-        again = programs.run(command, tree.path(root.folder), renders=False) if process.problem else process
+    path = tree.path(root.folder)
+    command = [private_programs.find(name), *arguments, "--enable-alpha-plugins", str(path)]
+    process = programs.run(command, path, stopped=stopped)
+    return _Run(process, programs.run(command, path, renders=False, stopped=stopped) if process.problem else process)
+
+
+def _build_without_program(root: Root, closure: Closure) -> RootBuild:
+    message = "the root is not built, because kustomize is not installed; install it, or pipe its output into `krm-fn check -`"
+    return RootBuild([], [results.error(codes.MISSING_PROGRAM, message, **closure.folders[root.folder].location())])
+
+
+def _read_build(tree: Tree, root: Root, closure: Closure, name: str, run: _Run) -> RootBuild:
+    """Returns the build that a program printed, or the finding about its error. `name` is that of the program."""
+    process = run.process
     sources, problem = _output(tree, root, closure, process)
     if problem:
         summary = f"{name} {problem}: {_message(tree, process.messages)}"
         cause = build_causes.find(tree, closure, process.messages)
         what, _, fix = cause.message.partition("; ") if cause else (summary, "", "repair the Kustomization")
         message = f"the root is not built: {what}{f' ({summary})' if cause else ''}; {fix}"
-        location = (cause.location if cause else None) or _problem_location(closure, process.messages) or location
-        unrendered = _output(tree, root, closure, again)[0]
+        location = cause.location if cause else None
+        location = location or _problem_location(closure, process.messages) or closure.folders[root.folder].location()
+        unrendered = _output(tree, root, closure, run.unrendered)[0]
         return RootBuild(
             [],
             [results.error(codes.UNBUILDABLE_ROOT, message, **location)],

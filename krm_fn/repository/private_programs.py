@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
+import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -35,8 +36,11 @@ class Programs(NamedTuple):
     folder: Path
     seconds: int
 
-    def run(self, command: Sequence[str], at: Path, *, renders: bool = True) -> CommandResult:
-        """Runs kustomize, kubectl or kpt in a folder of the copy. Unless it `renders`, krm-fn passes resources through unchanged."""
+    def run(self, command: Sequence[str], at: Path, *, renders: bool = True, stopped: threading.Event | None = None) -> CommandResult:
+        """Runs kustomize, kubectl or kpt in a folder of the copy. Unless it `renders`, krm-fn passes resources through unchanged.
+
+        The program is ended once `stopped` is set.
+        """
         environment = {
             "PATH": str(self.folder / "bin"),
             "HOME": str(self.folder / "home"),
@@ -44,7 +48,7 @@ class Programs(NamedTuple):
             "KUSTOMIZE_PLUGIN_HOME": str(self.folder / (_RENDER if renders else _PASS)),
             **dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"), _DEAD_PROXY),
         }
-        return commands.run(command, at, self.seconds, environment)
+        return commands.run(command, at, self.seconds, environment, stopped=stopped)
 
 
 def create(folder: Path, seconds: int) -> Programs:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import posixpath
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -144,7 +145,7 @@ def read(repository: RootListing, programs: Programs, unchanged: Collection[str]
     """
     tree, options, listing, relevant, outputs, _ = repository
     reader = _RootReader(tree, programs, options, listing, {})
-    states = [reader.unchanged_root(root) if reader.path(root) in unchanged else reader.state(root, outputs) for root in relevant]
+    states = reader.states(relevant, outputs, unchanged)
     known = [state for state in states if state.is_known and outputs]
     matches = committed.match(outputs, [render for state in known for render in reader.renders(state)])
     compared = [finding for output, render in matches for finding in reader.compare_output(output, render)]
@@ -276,6 +277,23 @@ class _RootReader(NamedTuple):
     listing: TreeRoots
     packages: dict[str, list[Source]]
 
+    def states(self, listed: Sequence[Root], outputs: Sequence[CommittedRender], unchanged: Collection[str]) -> list[RootFiles]:
+        """Reads roots in their order. Kustomizations are built side by side. The roots in the folders `unchanged` are not built."""
+        built = [root for root in listed if root.kind == "kustomize" and self.path(root) not in unchanged]
+        with_closures = [(root, self.listing.closures[root.folder]) for root in built]
+        with contextlib.closing(builds.build_side_by_side(self.tree, with_closures, self.programs)) as builds_in_order:
+            return [self._read(root, outputs, unchanged, builds_in_order) for root in listed]
+
+    def _read(
+        self, root: Root, outputs: Sequence[CommittedRender], unchanged: Collection[str], builds_in_order: Iterator[RootBuild]
+    ) -> RootFiles:
+        if self.path(root) in unchanged:
+            return self.unchanged_root(root)
+        if root.kind != "kustomize":
+            return self.state(root, outputs)
+        self.options.progress(self.tree.shown(root.folder))
+        return self._read_build(root, next(builds_in_order))
+
     def state(self, root: Root, outputs: Sequence[CommittedRender]) -> RootFiles:
         """Reads a root. Of plain files, the files with committed renders are left out."""
         self.options.progress(self.tree.shown(root.folder))
@@ -287,7 +305,9 @@ class _RootReader(NamedTuple):
 
     def kustomize(self, root: Root) -> RootFiles:
         """Builds a Kustomization."""
-        build = builds.kustomize(self.tree, root, self.listing.closures[root.folder], self.programs)
+        return self._read_build(root, builds.kustomize(self.tree, root, self.listing.closures[root.folder], self.programs))
+
+    def _read_build(self, root: Root, build: RootBuild) -> RootFiles:
         if build.unrendered and results.has_errors((unrendered := self._load_unrendered(build.unrendered, root))[1]):
             return self._state(root, "built without krm-fn", unrendered[0], is_known=False)
         how = f"built with {build.program}" if build.program else "not built"

@@ -11,7 +11,7 @@ import jsonschema
 import pytest
 
 from krm_fn import review
-from krm_fn.repository import builds, kustomizations, root_inputs, roots, states
+from krm_fn.repository import kustomizations, preparation, root_inputs, roots, states
 from krm_fn.repository.states import RootOptions
 from krm_fn.repository.tree import Tree
 from tests.cli import console
@@ -230,7 +230,7 @@ def folders_of(patch: pytest.MonkeyPatch, module: Any, name: str, folder: Any) -
 def test_check_builds_an_unchanged_root_once(clone, monkeypatch):
     """`check --old` judges all roots of the new state, and of the old state it builds only those that differ."""
     clone.put(FILES).commit().edit("component/scale.yaml", "replicas: 3", "replicas: 4")
-    built = folders_of(monkeypatch, builds, "kustomize", lambda root: root.folder)
+    built = folders_of(monkeypatch, preparation, "prepare_root", str)
     done = console.run("check", "--old", "HEAD")
     assert (done.code, sorted(built)) == (0, ["prod", "prod", "test"])
     assert ", 4 compared with HEAD" in done.err

@@ -9,6 +9,7 @@ import shlex
 import signal
 import subprocess
 import tempfile
+import threading
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -20,6 +21,8 @@ _MESSAGES = 64 * 1024
 """The number of bytes that are stored of stderr. Its end says what failed."""
 
 _CHUNK = 64 * 1024
+_PAUSE = 0.1
+"""The longest time between two looks at an event that stops a command, in seconds."""
 _OF_REPOSITORY = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_NAMESPACE")
 """Variables of git hooks. With them, a git that the command runs would change the user's repository."""
 
@@ -49,11 +52,12 @@ def run(  # noqa: PLR0913 - one for each property of a process
     *,
     stdin: bytes = b"",
     limit: int | None = None,
+    stopped: threading.Event | None = None,
 ) -> CommandResult:
     """Runs a command in a folder. Ends the command and its children after a time, and if it prints too much.
 
     `environment` replaces the environment of this process. The command reads `stdin` from a file without a name. `limit` is the most bytes
-    that it may print; without it, they are those of the largest file that is read.
+    that it may print; without it, they are those of the largest file that is read. The command is ended once `stopped` is set.
     """
     inherited = os.environ if environment is None else environment
     variables = {name: value for name, value in inherited.items() if name not in _OF_REPOSITORY} | {"PWD": str(folder)}
@@ -73,7 +77,7 @@ def run(  # noqa: PLR0913 - one for each property of a process
             return CommandResult(b"", "", f"{command[0]} cannot be run: {reason}")
         stack.enter_context(process)
         try:
-            return _collect_output(process, seconds, reading.LIMIT if limit is None else limit)
+            return _collect_output(process, seconds, reading.LIMIT if limit is None else limit, stopped)
         finally:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
@@ -87,8 +91,8 @@ def _file(content: bytes) -> IO[bytes]:
     return file
 
 
-def _collect_output(process: subprocess.Popen[bytes], seconds: float, limit: int) -> CommandResult:
-    """Reads both streams until they end."""
+def _collect_output(process: subprocess.Popen[bytes], seconds: float, limit: int, stopped: threading.Event | None) -> CommandResult:
+    """Reads both streams until they end, or until the command must end."""
     out, err = bytearray(), bytearray()
     end = time.monotonic() + seconds
     with selectors.DefaultSelector() as selector:
@@ -99,7 +103,9 @@ def _collect_output(process: subprocess.Popen[bytes], seconds: float, limit: int
             left = end - time.monotonic()
             if left <= 0:
                 return CommandResult(b"", _text(err), f"did not end within {seconds:g} seconds", slow=True)
-            for key, _ in selector.select(left):
+            if stopped and stopped.is_set():
+                return CommandResult(b"", _text(err), "was stopped")
+            for key, _ in selector.select(min(left, _PAUSE) if stopped else left):
                 data = os.read(key.fd, _CHUNK)
                 key.data.extend(data)
                 if not data:
