@@ -6,7 +6,6 @@ their results get the marks of their arguments. Modules whose values never reach
 
 from __future__ import annotations
 
-import ast
 import json
 import re
 import shlex
@@ -19,7 +18,7 @@ from importlib.machinery import ModuleSpec, PathFinder
 from types import FunctionType, ModuleType, SimpleNamespace
 from typing import Any
 
-from krm_fn.origins import tracing_rewriter, tracing_runtime
+from krm_fn.origins import marked_values, rewritten_bytecode, tracing_runtime
 from krm_fn.origins.origin import Origin
 
 _PACKAGE = __name__.partition(".")[0]
@@ -71,7 +70,9 @@ _RUNTIME: dict[str, Any] = {
     "_trace_convert_value": tracing_runtime.convert_value,
     "_trace_join_fstring": tracing_runtime.join_fstring,
     "_trace_kind": tracing_runtime.kind,
+    "_trace_locations_of": tracing_runtime.locations_of,
     "_trace_mapping": tracing_runtime.mapping,
+    "_trace_marked_constants": tracing_runtime.marked_constants,
     "_trace_mark_keywords": tracing_runtime.mark_keywords,
     "_trace_mark_result": tracing_runtime.mark_result,
     "_trace_format_value": tracing_runtime.format_value,
@@ -156,12 +157,10 @@ class _RewritingLoader(_DelegatingLoader):
 
     def exec_module(self, module: ModuleType) -> None:
         """Runs the rewritten module, and replaces the functions of the standard library that drop marks."""
-        name = module.__name__.partition(".")[2]
-        rewriter = tracing_rewriter.Rewriter(name, constants=name not in _NAMES)
-        tree = ast.fix_missing_locations(rewriter.visit(ast.parse(self._loader.get_source(module.__name__))))
-        lists = {tracing_rewriter.CONSTANTS: rewriter.constants, tracing_rewriter.LOCATIONS: rewriter.locations}
-        vars(module).update(_RUNTIME, **lists)
-        exec(compile(tree, f"{module.__file__}", "exec", dont_inherit=True), vars(module))  # noqa: S102 - the package's own code
+        name = marked_values.plain(module.__name__).partition(".")[2]  # the second core imports modules by marked names
+        code = rewritten_bytecode.load(name, f"{module.__file__}", self._loader, constants=name not in _NAMES)
+        vars(module).update(_RUNTIME)
+        exec(code, vars(module))  # noqa: S102 - the package's own code
         for variable, value in list(vars(module).items()):
             if id(value) in _FOREIGN:
                 setattr(module, variable, _FOREIGN[id(value)])

@@ -9,11 +9,8 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from krm_fn.origins import marked_values
-from krm_fn.origins.origin import Origin
-
 CONSTANTS, LOCATIONS = "_trace_constants", "_trace_locations"
-"""The names of the lists of a rewritten module that hold its marked constants and its locations."""
+"""The names of the lists of a rewritten module that hold its marked constants and its locations. Its first statements make them."""
 
 _TEXTS = {"str", "int", "str | None", "int | None", "int | str", "str | int"}
 _LOOKUPS = {"get", "at", "startswith", "endswith", "removeprefix", "removesuffix", "pop", "find", "index", "count"}
@@ -23,16 +20,31 @@ _MAPPINGS = {"dict", "present"}
 _CALLS = {"int": "_trace_whole", "type": "_trace_kind"}
 
 
-class Rewriter(ast.NodeTransformer):
-    """Rewrites one module. `constants` and `locations` are then the lists that the module needs.
+def rewrite(source: bytes, module: str, *, constants: bool) -> ast.Module:
+    """Returns the rewritten syntax tree of a module. Its code needs the functions of `tracing_runtime` as `_trace_…`.
 
     Without `constants`, texts and numbers in the module get no marks; its dict displays do.
     """
+    rewriter = _Rewriter(constants=constants)
+    tree: ast.Module = rewriter.visit(ast.parse(source))
+    first = 1 + max((index for index, node in enumerate(tree.body) if _is_future(node)), default=-1)
+    tree.body[first:first] = [
+        _assign(CONSTANTS, _call("_trace_marked_constants", ast.Constant(module), _tuple(rewriter.constants))),
+        _assign(LOCATIONS, _call("_trace_locations_of", ast.Constant(module), _tuple(rewriter.locations))),
+    ]
+    return ast.fix_missing_locations(tree)
 
-    def __init__(self, module: str, *, constants: bool) -> None:
-        self.constants: list[Any] = []
-        self.locations: list[Origin] = []
-        self._module = module
+
+def _is_future(node: ast.stmt) -> bool:
+    return isinstance(node, ast.ImportFrom) and node.module == "__future__"
+
+
+class _Rewriter(ast.NodeTransformer):
+    """Rewrites one module. `constants` are then its constants with the names of their scopes, and `locations` the names of scopes."""
+
+    def __init__(self, *, constants: bool) -> None:
+        self.constants: list[tuple[Any, str]] = []
+        self.locations: list[str] = []
         self._marks_constants = constants
         self._scopes: list[str] = []
         self._inside = False  # a function within a function is part of it
@@ -163,11 +175,11 @@ class Rewriter(ast.NodeTransformer):
     def _constant(self, node: ast.Constant) -> Any:
         if type(node.value) not in (str, int) or not self._marks_constants:
             return node
-        location = self._here
-        key = (type(node.value), node.value, location)
+        scope = self._scope
+        key = (type(node.value), node.value, scope)
         if key not in self._known:
             self._known[key] = len(self.constants)
-            self.constants.append(marked_values.with_marks(node.value, frozenset((location,))))
+            self.constants.append((node.value, scope))
         return _at(ast.Subscript(_name(CONSTANTS), ast.Constant(self._known[key]), ast.Load()), node)
 
     def _unless_constant(self, node: ast.expr) -> Any:
@@ -196,15 +208,15 @@ class Rewriter(ast.NodeTransformer):
         return rewritten
 
     @property
-    def _here(self) -> Origin:
-        return Origin("rule", (self._module, ".".join(self._scopes) or "<module>"))
+    def _scope(self) -> str:
+        return ".".join(self._scopes) or "<module>"
 
     def _location(self) -> ast.expr:
-        location = self._here
-        if (location,) not in self._known:
-            self._known[location,] = len(self.locations)
-            self.locations.append(location)
-        return ast.Subscript(_name(LOCATIONS), ast.Constant(self._known[location,]), ast.Load())
+        scope = self._scope
+        if (scope,) not in self._known:
+            self._known[scope,] = len(self.locations)
+            self.locations.append(scope)
+        return ast.Subscript(_name(LOCATIONS), ast.Constant(self._known[scope,]), ast.Load())
 
     def _mark_results(self, function: ast.FunctionDef) -> None:
         """Passes each result of a function on through `runtime.mark_result`, with the arguments of the function."""
@@ -231,6 +243,15 @@ def _returns(body: list[ast.stmt]) -> list[ast.Return]:
 
 def _name(name: str) -> ast.expr:
     return ast.Name(name, ast.Load())
+
+
+def _tuple(values: list[Any]) -> ast.expr:
+    constant: Any = tuple(values)
+    return ast.Constant(constant)
+
+
+def _assign(name: str, value: ast.expr) -> ast.stmt:
+    return ast.Assign([ast.Name(name, ast.Store())], value)
 
 
 def _call(function: str, *arguments: ast.expr) -> ast.expr:

@@ -15,6 +15,21 @@ SPREAD = object()
 """Stands for the key of `**mapping` in a dict display."""
 
 
+def marked_constants(module: str, constants: Iterable[tuple[str | int, str]]) -> list[Any]:
+    """Marks the constants of a module, each with the qualified name of the function or constant that contains it."""
+    marks = {scope: frozenset((_location(module, scope),)) for _, scope in constants}
+    return [marked_values.with_marks(value, marks[scope]) for value, scope in constants]
+
+
+def locations_of(module: str, scopes: Iterable[str]) -> list[Origin]:
+    """Returns the locations of functions and constants of a module, by their qualified names."""
+    return [_location(module, scope) for scope in scopes]
+
+
+def _location(module: str, scope: str) -> Origin:
+    return Origin("rule", (module, scope))
+
+
 def mapping(location: Origin, *entries: tuple[Any, Any]) -> dict[Any, Any]:
     """Makes a dict display: each key has the location of the display as its mark, and keeps the marks of a key that the user wrote."""
     builder = _Builder()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import sys
 
@@ -53,10 +52,8 @@ def test_plain_removes_all_marks():
 
 def run(source):
     """The variables of a rewritten module."""
-    rewriter = tracing_rewriter.Rewriter("module", constants=True)
-    tree = ast.fix_missing_locations(rewriter.visit(ast.parse(source)))
-    found = {**tracing_loader._RUNTIME, tracing_rewriter.CONSTANTS: rewriter.constants, tracing_rewriter.LOCATIONS: rewriter.locations}
-    exec(compile(tree, "module", "exec"), found)  # noqa: S102 - the text of a test
+    found = {**tracing_loader._RUNTIME}
+    exec(compile(tracing_rewriter.rewrite(source, "module", constants=True), "module", "exec"), found)  # noqa: S102 - the text of a test
     return found
 
 
