@@ -23,6 +23,7 @@ _NO_MATCH = re.compile(r"no matches for Id (\w+)\.\S+/([\w.-]+)\.(?:\[noNs\]|[\w
 _NO_REPLICAS = re.compile(r"resource with name (\S+) does not match a config with the following GVK")
 _COMPONENT = re.compile(r"expected kind (!= )?'Component' for path '([^']+)'")
 _NOT_MERGED = re.compile(r'Name:"([^"]+)"[^}]*\}[^}]*does not exist; cannot merge or replace')
+_NO_TARGET = re.compile(r'must specify a target for JSON patch \[(?:path: "([^"]*)")?')
 _GENERATORS = {"configMapGenerator": "ConfigMap", "secretGenerator": "Secret"}
 _SET_TWICE = "already defined at line"
 _NO_FIELD = re.compile(r'unable to find field "([^"]+)" in replacement target')
@@ -66,6 +67,11 @@ class _Gap(NamedTuple):
 
 def find(tree: Tree, closure: Closure, messages: str) -> BuildCause | None:
     """Returns the cause of the error in the messages of kustomize; None if the files do not show it."""
+    return _of_files(tree, closure, messages) or _of_resources(tree, closure, messages)
+
+
+def _of_files(tree: Tree, closure: Closure, messages: str) -> BuildCause | None:
+    """Returns the cause that the files and the entries of Kustomizations show by themselves."""
     if missing := _missing_file(tree, closure, messages):
         return missing
     if duplicate := next(iter(kustomizations.duplicate_keys(tree, closure)), None) if _SET_TWICE in messages else None:
@@ -74,8 +80,15 @@ def find(tree: Tree, closure: Closure, messages: str) -> BuildCause | None:
         return unreadable
     if component := _COMPONENT.search(messages):
         return _of_component(closure, component[2], is_listed_as_resource=bool(component[1]))
+    if patch := _NO_TARGET.search(messages):
+        return _of_patch_without_target(closure, patch[1] or "")
     if generated := _NOT_MERGED.search(messages):
         return _of_generator(tree, closure, generated[1])
+    return None
+
+
+def _of_resources(tree: Tree, closure: Closure, messages: str) -> BuildCause | None:
+    """Returns the cause of a patch, a replacement or a number of replicas that fits no resource."""
     patches = [*_patches(tree, closure)]
     files = {patch.source.file for patch in patches}
     listed = [source for name in sorted(closure.files) for source in tree.read(name).sources]
@@ -118,6 +131,18 @@ def _of_component(closure: Closure, path: str, *, is_listed_as_resource: bool) -
             if isinstance(written, str) and f"/{path}".endswith(f"/{posixpath.normpath(posixpath.join(folder, written))}"):
                 problem = f"{written} is {'a Component' if is_listed_as_resource else 'no Component'}, and stands in {wrong}"
                 return BuildCause(f"{problem}; move it to {right}", kustomization.location((wrong, number)))
+    return None
+
+
+def _of_patch_without_target(closure: Closure, path: str) -> BuildCause | None:
+    """Returns the cause of a JSON patch whose entry does not say which resource it changes. `path` is its file; empty for an inline one."""
+    for kustomization in closure.folders.values():
+        for number, entry in enumerate(entries(kustomization.value, "patches")):
+            is_it = text_of(entry, "path") == path and (path or text_of(entry, "patch").lstrip()[:1] in ("-", "["))
+            if is_it and not entry.get("target"):
+                problem = "a JSON patch names no resource itself, and its entry has no target"
+                fix = "add a target with the kind of the resource that it changes, such as target: {kind: DynamoGraphDeployment}"
+                return BuildCause(f"{problem}; {fix}", kustomization.location(("patches", number)))
     return None
 
 

@@ -10,19 +10,26 @@ from krm_fn.kubernetes import paths
 from krm_fn.kubernetes.types import Resource
 from krm_fn.kubernetes.values import mapping, name_of, objects
 
-_NO_IMAGE, _TWICE = codes.CONTAINER_WITHOUT_IMAGE, codes.DUPLICATE_NAME_IN_POD
+_OF_MAIN = {
+    codes.CONTAINER_WITHOUT_IMAGE: ("image",),
+    codes.DUPLICATE_NAME_IN_POD: ("name",),
+    codes.MULTINODE_WITHOUT_COMMAND: ("command", "args"),
+}
+"""By code: the fields of `mainContainer` at which its findings stand."""
 _FIELD = ("extraPodSpec", "mainContainer")
 _MAIN = "main"
 
 
 def find(findings: Iterable[Result], resources: Mapping[Ref, Resource]) -> Iterator[Result]:
-    """Yields the findings. Where the author wrote `main` as in v1beta1, the missing image has this cause, and the second name is left out.
+    """Yields the findings. Where the author wrote `main` as in v1beta1, the missing image has this cause.
+
+    Its other effects, a second name and a command that is missing, are left out.
 
     `resources` are those of the input.
     """
     for finding in findings:
-        field = finding.path[-1] if finding.code in (_NO_IMAGE, _TWICE) and finding.path[-3:-1] == _FIELD else ""
-        resource = resources.get(finding.ref) if finding.ref and field in ("image", "name") else None
+        field = finding.path[-1] if finding.path[-3:-1] == _FIELD else ""
+        resource = resources.get(finding.ref) if finding.ref and field in _OF_MAIN.get(finding.code, ()) else None
         listed = _path_in_list(resource, finding.path[:-2]) if resource else ()
         if not listed:
             yield finding

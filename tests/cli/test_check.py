@@ -175,16 +175,17 @@ NOT_RESOURCES = [
     ("a list", "- a\n", "DYN014", 1),
     ("a text", "hello\n", "DYN014", 1),
     ("no kind", "apiVersion: v1\nmetadata: {name: a}\n", "DYN015", 1),
-    ("no name", "apiVersion: v1\nkind: Service\nmetadata: {}\n", "DYN015", 1),
+    ("no name", "apiVersion: v1\nkind: Service\nmetadata: {}\n", "DYN015", 3),
+    ("no metadata", "apiVersion: v1\nkind: Service\n", "DYN015", 1),
     ("neither kind nor apiVersion", "name: a\n", "DYN015", 1),
 ]
 
 
-@cases(("reason", "text", "code", "exit_code"), NOT_RESOURCES)
-def test_documents_that_are_no_resources(reason, text, code, exit_code, tmp_path):
+@cases(("reason", "text", "code", "line"), NOT_RESOURCES)
+def test_documents_that_are_no_resources(reason, text, code, line, tmp_path):
     done = console.run("check", write(tmp_path, a=f"{GRAPH}---\n{text}") / "a.yaml")
-    assert done.code == exit_code
-    assert f"{tmp_path}/a.yaml:18:1: error {code}" in done.out
+    assert done.code == 1
+    assert f"{tmp_path}/a.yaml:{17 + line}:1: error {code}" in done.out
 
 
 def test_a_folder_may_hold_files_of_other_programs(tmp_path):

@@ -62,6 +62,22 @@ def generated(base: str, name: str = "engine", volume: str = "") -> dict[str, st
 
 ROWS = [
     (
+        "a JSON patch in a file without a target",
+        {"kustomization.yaml": f"{LAYER}patches:\n- path: a.yaml\n", "a.yaml": "- {op: remove, path: /spec}\n"},
+        "kustomization.yaml:4:",
+        "its entry has no target",
+        "add a target with the kind of the resource that it changes",
+    ),
+    (
+        "an inline JSON patch without a target",
+        {
+            "kustomization.yaml": f"{LAYER}patches:\n- patch: |\n    {GRAPH.replace(chr(10), chr(10) + '    ')}\n- patch: |\n    - op: remove\n      path: /spec\n"
+        },
+        "kustomization.yaml:21:",
+        "its entry has no target",
+        "add a target with the kind of the resource that it changes",
+    ),
+    (
         "a Component among the resources",
         {"kustomization.yaml": "resources: [base, part]\n", "part/kustomization.yaml": PART},
         "kustomization.yaml:1:",

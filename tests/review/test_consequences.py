@@ -80,6 +80,11 @@ NODES = {
 ROWS = [
     ("a pod under the field of v1beta1", alpha(podTemplate={"mainContainer": {}}), ["DYN023"]),
     ("a main container in the form of v1alpha1", beta.graph({"name": "W", "podTemplate": {"spec": {"mainContainer": MAIN}}}), ["DYN029"]),
+    (
+        "the main container of several nodes in the form of v1beta1",
+        alpha(multinode={"nodeCount": 2}, resources={"limits": {"gpu": "8"}}, extraPodSpec={"containers": [MAIN]}),
+        ["DYN205"],
+    ),
     ("nodes beside multinode", alpha(**NODES), ["DYN023"]),
     ("the module of another engine", of_sglang("--model-path", "m", "--tp", "8"), ["DYN639"]),
     ("the same with flags of both", of_sglang("--model-path", "m", "--max-model-len", "1k5"), ["DYN605", "DYN639"]),

@@ -945,6 +945,12 @@ PODS = [
         "DYN204", f"{_SERVICE}.extraPodMetadata.labels.a", "a label's value with a blank", worker(extraPodMetadata={"labels": {"a": "b c"}})
     ),
     fires("DYN713", f"{_SERVICE}.componentType", "a misspelt type", given.graph({"Worker": given.service("wroker")})),
+    fires(
+        "DYN713",
+        f"{_SERVICE}.componentType",
+        "another type with GPUs",
+        given.graph({"Worker": {**given.service("backend"), "resources": {"limits": {"gpu": "1"}}}}),
+    ),
     fires("DYN713", f"{_SERVICE}.subComponentType", "a misspelt subtype", worker(subComponentType="prefil")),
     fires("DYN713", f"{_SERVICE}.subComponentType", "another subtype", worker(subComponentType="encode")),
     fires("DYN204", f"{_SERVICE}.subComponentType", "a type that cannot be a label's value", worker(subComponentType="a b")),

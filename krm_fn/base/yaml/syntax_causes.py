@@ -20,7 +20,11 @@ _WITHOUT_COLON = re.compile(r"([A-Za-z][\w-]*|<<)\s+[^\s:#][^:#]*")
 _FLAG = re.compile(r"--[A-Za-z][\w-]*")
 _NO_BLANK = re.compile(r"([A-Za-z][\w-]*):([^\s:/][^:#]*|[^\s:/][^\s#]*)")
 """A key and its value without a blank between them, as in `value:info`. The text of a URL is none."""
+_TWO_KEYS = re.compile(r"[a-z][A-Za-z]*:[ ]+\S+[ ]+([a-z][A-Za-z]*)", re.ASCII)
+"""A key, its value of one word, and another key."""
 _SERVICES, _ENTRY_NAME = "services:", re.compile(r"- name:\s+([\w.-]+)", re.ASCII)
+_NAMED_ENTRIES = ("components:", "containers:", "initContainers:", "volumes:")
+"""Keys whose values are lists of objects with names."""
 _CONFLICT = re.compile(r"^(?:<{7} |={7}$|>{7} )", re.MULTILINE)
 """The beginning of a line that git writes between the two parts of a conflict."""
 _IMAGE = re.compile(r"image:[ ]+([\w./-]+)", re.ASCII)
@@ -157,6 +161,9 @@ def _second_colon(text: str, start: int, offset: int, lines: int) -> Cause | Non
         image, tag = _IMAGE.fullmatch(before.removeprefix("- ")), _TAG.match(text, offset)
         if image and tag:
             return Cause(f"a blank stands before the tag of the image; remove it: write image: {image[1]}:{tag[1]}", offset)
+        if two := _TWO_KEYS.fullmatch(before.removeprefix("- ")):
+            problem = f"a second key, {two[1]}, stands on the line of {key[0]}"
+            return Cause(f"{problem}; write {two[1]}: on a line of its own, or put the text behind {key[0]} in quotes", offset)
         return Cause(f"the text behind {key[0]} contains a colon and a blank; put this text in quotes", offset)
     above = next(_lines_above(text, start), None)
     if above is None or " " in before:
@@ -316,6 +323,10 @@ def _entry_among_keys(text: str, offset: int, level: _Level, levels: list[_Level
         column = offset - text.rfind("\n", 0, offset) - 1
         return Cause(f"this list entry has no dash; write - {content}, with {column} blanks before the dash", at)
     entry = re.match(r"- name:[^\n]*\n\s*value:", text[offset : offset + 500])
+    parent = next((other for other in levels if other.number < level.number and other.column < level.column), None)
+    if parent and parent.text in _NAMED_ENTRIES and level.text == f"{name}:":
+        problem = f"line {number} is a key, and {parent.text[:-1]} is a list of entries with names"
+        return Cause(f"{problem}; write - name: {name} in place of {name}:", text.rfind(level.text, 0, offset))
     fix = f"write it as - name: {name}, and value: with its value below it" if entry else "begin it with a dash too"
     column = offset - text.rfind("\n", 0, offset) - 1
     problem = f"line {number} is a key, {name}, and line {lines + text.count(chr(10), 0, offset) + 1} is a list entry beside it"

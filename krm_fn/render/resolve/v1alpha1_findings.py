@@ -42,9 +42,15 @@ def of_component(plan: ComponentPlan, written: dict[str, Any]) -> Iterator[Resul
         yield results.warning(codes.SERVICE_LABELS_NOT_ON_PODS, message, plan.ref, plan.at("labels"))
     yield from _gpu_requests(plan, written)
     kind = written.get("componentType") or ""
-    if kind not in (*types.names(), former_types.FORMER) and (near := spelling.nearest(kind, types.names())):
+    near = "" if kind in ("", *types.names(), former_types.FORMER) else spelling.nearest(kind, types.names()) or _type_with_gpus(written)
+    if near:
         message = f"Dynamo has no type {kind}, so the component has the defaults of no type; write {near}"
         yield results.warning(codes.UNREAD_COMPONENT_TYPE, message, plan.ref, plan.at("componentType"), current=kind, proposed=near)
+
+
+def _type_with_gpus(written: dict[str, Any]) -> str:
+    """Returns the type of a component that has GPUs; empty for one without."""
+    return "worker" if ((written.get("resources") or {}).get("limits") or {}).get("gpu") else ""
 
 
 def _of_all_releases(plan: ComponentPlan, written: dict[str, Any]) -> Iterator[Result]:

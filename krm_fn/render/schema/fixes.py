@@ -271,13 +271,15 @@ def _as_object(value: Any, schema: Schema, definitions: dict[str, Schema], path:
 
 def _as_map(value: list[Any], schema: Schema, definitions: dict[str, Schema]) -> tuple[str, Any]:
     """Returns the fix for a list in place of a map: the names of its entries are the keys."""
-    entry = schema.get("additionalProperties")
-    entry = definitions.get(entry.get("$ref", ""), entry) if isinstance(entry, dict) else {}
+    written = schema.get("additionalProperties")
+    reference = written.get("$ref", "") if isinstance(written, dict) else ""
+    entry = definitions.get(reference, written) if isinstance(written, dict) else {}
     names = [inner.get("name") for inner in value if isinstance(inner, dict) and isinstance(inner.get("name"), str)]
     if entry.get("type") == "object" and len({*names}) == len(value):
         others = f", and the other {len(names) - 1} in the same way" if len(names) > 1 else ""
         return f"write {names[0]}: in place of - name: {names[0]}, with its other lines below it{others}", None
-    if entry.get("type") == "string" and len(texts := dict(pair for inner in value for pair in _pairs(inner))) == len(value):
+    texts = dict(pair for inner in value for pair in _pairs(inner))
+    if (entry.get("type") == "string" or reference.endswith(_QUANTITY)) and len(texts) == len(value):
         shown_texts = ", ".join(f"{name}: {_in_yaml(text)}" for name, text in [*texts.items()][:2])
         return f"write {shown_texts}{', …' * (len(texts) > 2)}, without dashes", texts
     return "write each entry as name: …, without dashes", None

@@ -296,8 +296,9 @@ def _mistake(source: Source) -> Result | None:
     if isinstance(metadata, str) and (pair := fixes.KEY_AND_VALUE.fullmatch(metadata)):
         message = f"metadata is the text {metadata}; write a blank behind the colon: {pair[1]}: {pair[2]}"
         return results.error(codes.RESOURCE_WITHOUT_KIND_OR_NAME, message, address, ("metadata",))
+    path = ("metadata",) if missing == ["metadata.name"] and isinstance(metadata, dict) else ()
     message = f"the document has no {' and no '.join(missing)}; every resource needs them, as strings"
-    return results.error(codes.RESOURCE_WITHOUT_KIND_OR_NAME, message, address) if missing else None
+    return results.error(codes.RESOURCE_WITHOUT_KIND_OR_NAME, message, address, path) if missing else None
 
 
 def _line(location: dict[str, Any]) -> str:

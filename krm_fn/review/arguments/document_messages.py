@@ -26,6 +26,9 @@ def wrong_json(problem: Problem, table: FlagTable) -> tuple[str, ...]:
     inner = text[1:-1] if text[:1] == text[-1:] == "'" else ""
     if inner and not problem.word.source and json_mistakes.first(inner) is None:
         return codes.FLAG_VALUE_NOT_JSON, f"{named}, because no shell reads this word and removes the single quotes; remove them", inner
+    if pairs := json_mistakes.of_pairs(text):
+        document = f"'{pairs}'" if problem.word.source else pairs
+        return codes.FLAG_VALUE_NOT_JSON, f"{named}, but a name and a number with =; write {document}"
     mistake = None if _is_secret(text) else json_mistakes.first(text)
     return (
         codes.FLAG_VALUE_NOT_JSON,

@@ -10,6 +10,7 @@ from krm_fn.base.records import NamedTuple
 _SHOWN = 20
 """The longest part of the text in a description, in characters."""
 _CONSTANTS = re.compile(r"True|False|None", re.ASCII)
+_PAIRS = re.compile(r"[a-z_]+=\d{1,9}(?:,[a-z_]+=\d{1,9})*", re.ASCII)
 _RIGHT_CONSTANTS = {"True": "true", "False": "false", "None": "null"}
 _CLOSING = {"{": "}", "[": "]"}
 _MISSING = {",": "a comma", ":": "a colon", "]": "a `]`", "}": "a `}`", '"': "a double quote"}
@@ -21,6 +22,19 @@ class JsonMistake(NamedTuple):
 
     problem: str
     fix: str = ""
+
+
+def of_pairs(text: str) -> str:
+    """Returns the JSON document that names and numbers with `=` between them mean; empty for another text.
+
+    vLLM read `--limit-mm-per-prompt image=4,video=1` before it took JSON.
+
+    >>> of_pairs("image=4,video=1"), of_pairs("image:4")
+    ('{"image":4,"video":1}', '')
+    """
+    if not _PAIRS.fullmatch(text):
+        return ""
+    return json.dumps({name: int(number) for name, _, number in (pair.partition("=") for pair in text.split(","))}, separators=(",", ":"))
 
 
 def first(text: str) -> JsonMistake | None:

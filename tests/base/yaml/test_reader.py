@@ -125,6 +125,15 @@ BROKEN = [
     ("an entry without its dash", "e:\n- name: A\n  value: b\n  name: C\n  value: d\n", "DYN007", 4, 3, "here; write - name: C"),
     ("a key without a colon", "a:\n  b 1\n  c: 2\n", "DYN004", 2, 3, "put a colon behind its key"),
     ("a merge key without a colon", "a:\n  << *x\n  c: 2\n", "DYN004", 2, 3, "put a colon behind its key, <<"),
+    (
+        "two keys on a line",
+        "e:\n  - name: A value: b\n",
+        "DYN004",
+        2,
+        18,
+        "write value: on a line of its own, or put the text behind name: in quotes",
+    ),
+    ("a map in place of components", "components:\n  F:\n    x: 1\n  - name: W\n", "DYN004", 2, 3, "write - name: F in place of F:"),
     ("a blank before a tag", "a:\n  image: b/c: 1.0\n", "DYN004", 2, 13, "write image: b/c:1.0"),
     ("an entry without a dash", "c:\n  - name: a\n    x: 1\n  b-c:\n    x: 2\n", "DYN004", 4, 3, "write - name: b-c"),
     (

@@ -79,6 +79,23 @@ def test_speculative_decoding_has_a_number_of_tokens(config, is_found):
     assert bool(of("DYN543", Worker=worker)) == is_found
 
 
+DRAFTS = [
+    ("EAGLE", {"method": "eagle3", "num_speculative_tokens": 3}, True),
+    ("any draft model", {"method": "draft_model", "num_speculative_tokens": 3}, True),
+    ("a model", {"method": "eagle3", "model": "acme/draft", "num_speculative_tokens": 3}, False),
+    ("a misspelt field, which has its own finding", {"method": "eagle3", "modle": "acme/draft", "num_speculative_tokens": 3}, False),
+    ("no number either, which has its own finding", {"method": "eagle3"}, False),
+    ("multi-token prediction, which is in the model", {"method": "mtp", "num_speculative_tokens": 1}, False),
+    ("n-grams, which need no model", {"method": "ngram", "num_speculative_tokens": 3}, False),
+]
+
+
+@cases(("config", "is_found"), DRAFTS)
+def test_speculative_decoding_has_its_draft_model(config, is_found):
+    worker = service("dynamo.vllm", "--model", "acme/tiny", "--speculative-config", json.dumps(config))
+    assert bool(of("DYN760", Worker=worker)) == is_found
+
+
 OFF, ON = '{"publisher": "zmq", "enable_kv_cache_events": false}', '{"publisher": "zmq", "enable_kv_cache_events": true}'
 EVENTS = [
     # reason, flags of the frontend, the configuration of events of two workers, the number of findings
