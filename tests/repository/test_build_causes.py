@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from tests.cli import console
 from tests.repository.clones import GRAPH, codes
 from tests.support.cases import cases
@@ -70,10 +72,8 @@ ROWS = [
     ),
     (
         "an inline JSON patch without a target",
-        {
-            "kustomization.yaml": f"{LAYER}patches:\n- patch: |\n    {GRAPH.replace(chr(10), chr(10) + '    ')}\n- patch: |\n    - op: remove\n      path: /spec\n"
-        },
-        "kustomization.yaml:21:",
+        {"kustomization.yaml": f"{LAYER}patches:\n- patch: {json.dumps(GRAPH)}\n- patch: |\n    - op: remove\n      path: /spec\n"},
+        "kustomization.yaml:5:",
         "its entry has no target",
         "add a target with the kind of the resource that it changes",
     ),
