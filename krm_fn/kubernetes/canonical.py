@@ -33,7 +33,10 @@ def spec(pod: PodSpec) -> PodSpec:
 
 
 def container(written: Container) -> Container:
-    """Returns a container with canonical quantities; the same object if it holds no quantities."""
+    """Returns a container with canonical quantities; the same object if it holds no quantities.
+
+    Rule pod.quantities: see `krm_fn.kubernetes.quantity`.
+    """
     changed: Container = {}
     if resources := written.get("resources"):
         changed["resources"] = _resources(resources)

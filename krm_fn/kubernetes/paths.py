@@ -36,7 +36,11 @@ NATIVE_TEMPLATES = (_template("spec", "template"),)
 GROUP_TEMPLATES = tuple(_template("spec", "leaderWorkerTemplate", role) for role in ("leaderTemplate", "workerTemplate"))
 CLIQUE_TEMPLATES = (TemplatePath(_CLIQUES, (*_CLIQUES, "spec", "podSpec")),)
 
-POD_TEMPLATES = (*NATIVE_TEMPLATES, *GROUP_TEMPLATES, *CLIQUE_TEMPLATES)
+ROLE_TEMPLATES = tuple(
+    _template("spec", "roles", EVERY, "spec", "leaderWorkerTemplate", role) for role in ("leaderTemplate", "workerTemplate")
+)
+
+POD_TEMPLATES = (*NATIVE_TEMPLATES, *GROUP_TEMPLATES, *CLIQUE_TEMPLATES, *ROLE_TEMPLATES)
 """Templates of all kinds. Resources of other kinds have no field at these paths, so readers need not check the kind."""
 
 

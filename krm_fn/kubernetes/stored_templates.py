@@ -102,7 +102,7 @@ def clique(template: Any) -> Any:
 
 _FORMS = {
     **dict.fromkeys((place.spec for place in paths.NATIVE_TEMPLATES), native),
-    **dict.fromkeys((place.spec for place in paths.GROUP_TEMPLATES), group),
+    **dict.fromkeys((place.spec for place in (*paths.GROUP_TEMPLATES, *paths.ROLE_TEMPLATES)), group),
     **dict.fromkeys((place.spec for place in paths.CLIQUE_TEMPLATES), clique),
 }
 

@@ -18,7 +18,7 @@ _FIRST = (
     *("ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"),
     *("ConfigMap", "Secret", "PersistentVolume", "PersistentVolumeClaim"),
     "Service",
-    *("DaemonSet", "StatefulSet", "Deployment", "PodGroup", "LeaderWorkerSet", "PodCliqueSet", "Job", "CronJob", "Pod"),
+    *("DaemonSet", "StatefulSet", "Deployment", "PodGroup", "LeaderWorkerSet", "DisaggregatedSet", "PodCliqueSet", "Job", "CronJob", "Pod"),
     *("HorizontalPodAutoscaler", "PodDisruptionBudget"),
     *("Ingress", "VirtualService", "InferencePool", "HTTPRoute"),
 )

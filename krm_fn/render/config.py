@@ -159,8 +159,9 @@ class Config(NamedTuple):
     the operator gave. Only `v1.2` and later use it."""
     source_version: Literal["keep", "v1alpha1", "v1beta1"] = "keep"
     """The API version of Dynamo resources in the output. `keep`: the version that they have in the input."""
-    orchestrator: Literal["deployment", "grove"] = "deployment"
-    """`deployment` generates Deployments, and LeaderWorkerSets for multinode services. `grove` generates one PodCliqueSet per graph."""
+    orchestrator: Literal["deployment", "grove", "disaggregatedSet"] = "deployment"
+    """`deployment` generates Deployments, and LeaderWorkerSets for multinode services. `grove` generates one PodCliqueSet per graph.
+    `disaggregatedSet` generates one DisaggregatedSet for the prefill and decode workers of a graph, and the others as `deployment`."""
     leader_worker_set: LeaderWorkerSetSettings = LeaderWorkerSetSettings()
     """Settings of multinode services in deployment mode."""
     grove: GroveSettings = GroveSettings()

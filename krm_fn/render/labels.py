@@ -108,6 +108,10 @@ OLD_JOB_NAME = "job-name"
 GROVE_GROUP = "grove.io/podcliquescalinggroup"
 GROVE_MANAGER = "grove-operator"
 
+# written by the controller of LeaderWorkerSets on the objects of a DisaggregatedSet
+SET_NAME = "disaggregatedset.x-k8s.io/name"
+SET_ROLE = "disaggregatedset.x-k8s.io/role"
+
 # written by this function
 PREFIX = "dynamo.krm-fn.io/"
 OWNER = PREFIX + "owner"
@@ -119,6 +123,8 @@ RENDERED_BY = PREFIX + "rendered-by"
 RESTART = PREFIX + "restart"  # its only value is `sync`: the syncer restarts the services
 PROFILE_HASH = PREFIX + "profile-hash"  # of all that profiling depends on: on a request, its Job and its output
 OUTPUT_HASH = PREFIX + "output-hash"  # of the output as the profiler wrote it
+SET_REVISION = PREFIX + "revision"  # of the pod templates of a DisaggregatedSet, on the LeaderWorkerSets of its roles
+ROLLOUT_GROUP = PREFIX + "rollout-group"  # written by users: the workers that roll out together with prefill and decode
 IGNORE = PREFIX + "ignore"  # written by users: codes of findings to leave out
 SETTINGS = "config." + PREFIX  # written by users: a key of the configuration, on a graph that is its own functionConfig
 WORKER_HASH_SETTING = SETTINGS + "workerHash"  # on any graph

@@ -20,6 +20,7 @@ LABEL_LIMIT = 63  # label value
 GROUP_LIMIT = 50  # LeaderWorkerSet: its StatefulSet adds "-0", and the label of its pods adds "-" and a hash of ten characters
 GROVE_LIMIT = 45  # graph, scaling group and clique in total
 GROVE_SET_LENGTH = 8  # the name of a PodCliqueSet is not cut to fewer characters
+_REVISION = "0" * 8  # the length of a DisaggregatedSet's revision
 SERVICE = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
 
 TOPOLOGY_LABELS = "topology-labels"
@@ -182,6 +183,32 @@ def instance_of(name: str, other: str) -> int | None:
     """
     match = re.fullmatch(re.escape(name) + "-(0|[1-9][0-9]{0,8})", other)
     return int(match[1]) if match else None
+
+
+def over_group_limit(name: str, groups: int) -> int:
+    """Returns the number of characters by which the name of a LeaderWorkerSet with some groups is too long; 0 or less if it is not.
+
+    >>> over_group_limit(50 * "x", 10), over_group_limit(50 * "x", 11)
+    (0, 1)
+    """
+    return len(instance(name, max(groups, 1) - 1)) - GROUP_LIMIT - 2
+
+
+def set_role(service: str) -> str:
+    """Names the role of a component in a DisaggregatedSet.
+
+    Rule names.set-role: The role of a component in a DisaggregatedSet has the name of the component in lower case. (krm-fn)
+    """
+    return service.lower()
+
+
+def revised_role(set_name: str, service: str) -> str:
+    """Returns a name as long as those of the LeaderWorkerSets that the controller makes for a role: one for each revision of the set.
+
+    >>> revised_role("chat", "Decode")
+    'chat-0-00000000-decode'
+    """
+    return f"{set_name}-0-{_REVISION}-{set_role(service)}"
 
 
 def clique(service: str, role: Role, rank: int | None = None) -> str:

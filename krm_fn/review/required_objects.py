@@ -47,7 +47,7 @@ _PROMISED_SECRETS = {
     ("external-secrets.io", "ExternalSecret"): ("spec", "target", "name"),
 }
 """The field that names the Secret, by group and kind. Without it, the Secret has the name of its source."""
-_ADDED_GROUPS = ("leaderworkerset.x-k8s.io", "inference.networking.k8s.io", "gateway.networking.k8s.io")
+_ADDED_GROUPS = ("leaderworkerset.x-k8s.io", "disaggregatedset.x-k8s.io", "inference.networking.k8s.io", "gateway.networking.k8s.io")
 """Groups of definitions that look like groups of Kubernetes."""
 
 

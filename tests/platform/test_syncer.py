@@ -214,6 +214,7 @@ CORE = [
     *(("patch", "nvidia.com", f"{kind}/status", "") for kind in GRAPHS),
     *((verb, "apps", "deployments", "") for verb in WATCH),
     *((verb, LWS, "leaderworkersets", "") for verb in WATCH),
+    *((verb, "disaggregatedset.x-k8s.io", "disaggregatedsets", "") for verb in WATCH),
     *((verb, GROVE, kind, "") for kind in ("podcliques", "podcliquescalinggroups", "podcliquesets") for verb in WATCH),
     *((verb, "events.k8s.io", "events", "") for verb in ("create", "patch")),
     *((verb, LEASES, "leases", MARKER) for verb in WATCH),

@@ -25,17 +25,19 @@ Schema = dict[str, Any]
 FOLDER = programs.ROOT / "tests" / "crds"
 _OPEN = "x-kubernetes-preserve-unknown-fields"
 _TEXTS: Schema = {"type": "object", "additionalProperties": {"type": "string"}}
+_EMBEDDED: Schema = {
+    "type": "object",
+    "properties": {
+        **dict.fromkeys(("annotations", "labels"), _TEXTS),
+        **{key: {"type": "string"} for key in ("name", "namespace")},
+        "finalizers": {"type": "array", "items": {"type": "string"}},
+    },
+}
 _METADATA: dict[str, Schema] = {
     # controller-gen describes metadata inside a custom resource as an object without fields, unless it embeds ObjectMeta.
     "grove.io": {"type": "object"},
-    "leaderworkerset.x-k8s.io": {
-        "type": "object",
-        "properties": {
-            **dict.fromkeys(("annotations", "labels"), _TEXTS),
-            **{key: {"type": "string"} for key in ("name", "namespace")},
-            "finalizers": {"type": "array", "items": {"type": "string"}},
-        },
-    },
+    "leaderworkerset.x-k8s.io": _EMBEDDED,
+    "disaggregatedset.x-k8s.io": _EMBEDDED,
 }
 
 

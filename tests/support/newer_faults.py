@@ -8,7 +8,7 @@ from typing import Any
 from krm_fn.kubernetes.types import Resource
 from krm_fn.render import config, labels
 from krm_fn.render.config import LeaderWorkerSetSettings
-from tests.support import beta, faults, given, grove_faults, role_faults, service_faults
+from tests.support import beta, disaggregated_faults, faults, given, grove_faults, role_faults, service_faults
 from tests.support.faults import Case, fires, quiet
 
 _NEWER = {"behaviour": "v1.5"}
@@ -643,6 +643,7 @@ SETTINGS = [
 
 ALL: list[Case] = [
     *grove_faults.ALL,
+    *disaggregated_faults.ALL,
     *MAIN_CONTAINERS,
     *SIDECAR_MODE,
     *SINCE_1_6,

@@ -1,4 +1,4 @@
-"""Pod templates and workloads of Deployments, LeaderWorkerSets and PodCliqueSets, read without the product's own code."""
+"""Pod templates and workloads of all workload kinds, read without the product's own code."""
 
 from __future__ import annotations
 
@@ -18,6 +18,9 @@ def templates(each: Object) -> Iterator[Object]:
         yield spec["template"]
     elif each["kind"] == "LeaderWorkerSet":
         yield from (spec["leaderWorkerTemplate"][role] for role in ("leaderTemplate", "workerTemplate"))
+    elif each["kind"] == "DisaggregatedSet":
+        groups = (role["spec"]["leaderWorkerTemplate"] for role in spec["roles"])
+        yield from (group[role] for group in groups for role in ("leaderTemplate", "workerTemplate") if role in group)
     elif each["kind"] == "PodCliqueSet":
         for clique in spec["template"]["cliques"]:
             yield {"metadata": {key: clique.get(key, {}) for key in ("labels", "annotations")}, "spec": clique["spec"]["podSpec"]}
@@ -35,6 +38,8 @@ def workloads(each: Object) -> Iterator[Workload]:
     label, name = "nvidia.com/dynamo-component", each["metadata"]["name"]
     if each["kind"] in ("Deployment", "LeaderWorkerSet"):
         yield each["apiVersion"], each["kind"], name, each["metadata"]["labels"][label]
+    elif each["kind"] == "DisaggregatedSet":
+        yield from ((each["apiVersion"], each["kind"], name, role["metadata"]["labels"][label]) for role in each["spec"]["roles"])
     elif each["kind"] == "PodCliqueSet":
         template = each["spec"]["template"]
         groups = {clique: group["name"] for group in template.get("podCliqueScalingGroups", ()) for clique in group["cliqueNames"]}

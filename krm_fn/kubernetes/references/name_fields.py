@@ -254,6 +254,7 @@ WORKLOADS: dict[Target, tuple[TemplatePath, ...]] = {
     ("batch", "CronJob"): TEMPLATES["CronJob"],
     LEADER_WORKER_SET: paths.GROUP_TEMPLATES,
     ("grove.io", "PodCliqueSet"): paths.CLIQUE_TEMPLATES,
+    ("disaggregatedset.x-k8s.io", "DisaggregatedSet"): paths.ROLE_TEMPLATES,
 }
 """The pod templates of all kinds that have one, by group and kind."""
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+DISAGGREGATED = "disaggregatedSet"
+"""The orchestrator that joins prefill and decode of a graph in one object."""
 WHOLE_GRAPH = frozenset({"grove"})
 """The orchestrators of which one object holds a whole graph. With all others, each component has its own objects.
 

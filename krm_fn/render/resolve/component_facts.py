@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from krm_fn.base import codes, results
 from krm_fn.kubernetes.paths import leaves
-from krm_fn.render import engines
-from krm_fn.render.kinds import dynamo_images, types
+from krm_fn.render import engines, labels
+from krm_fn.render.kinds import DISAGGREGATED, dynamo_images, types
 from krm_fn.render.plan import EndpointPicker, Exposure, Identity, IngressPlan
 from krm_fn.render.resolve import graph_context
 from krm_fn.render.resolve.graph_context import GraphContext
@@ -34,10 +34,15 @@ def nodes(written: dict[str, Any]) -> int:
     return 1 if written.get("multinode") is None else written["multinode"].get("nodeCount") or 2
 
 
-def workload(context: GraphContext, written: dict[str, Any]) -> str:
-    """Returns the name of the workload kind. In deployment mode it depends on the number of nodes; otherwise it is the orchestrator's."""
-    if context.orchestrator != "deployment":
+def workload(context: GraphContext, identity: Identity, written: dict[str, Any]) -> str:
+    """Returns the name of the workload kind: that of the orchestrator if it takes the component, otherwise one for the number of nodes."""
+    if not context.per_component:
         return context.orchestrator
+    if context.orchestrator == DISAGGREGATED:
+        from krm_fn.render.resolve import rollout_group  # noqa: PLC0415 - few graphs have a DisaggregatedSet
+
+        if rollout_group.has(identity, labels.annotations(context.written)):
+            return "disaggregatedset"
     several = nodes(written) > 1 and context.config.leader_worker_set.enabled
     return context.release.multinode_workload if several else "deployment"
 

@@ -97,12 +97,17 @@ def of_resource(resource: Resource, config: Config, cluster_facts: ClusterFacts,
 
 def orchestrator(annotations: Mapping[str, Any], configured: str) -> str:
     """Returns the orchestrator of a graph: the configured one, or `deployment` if the graph opts out of Grove."""
-    return "deployment" if str(annotations.get(labels.ENABLE_GROVE, "")).lower() == "false" else configured
+    opts_out = configured in WHOLE_GRAPH and str(annotations.get(labels.ENABLE_GROVE, "")).lower() == "false"
+    return "deployment" if opts_out else configured
 
 
 def admitted_orchestrator(annotations: Mapping[str, Any], configured: str) -> str:
-    """Returns the orchestrator that admission noted on the graph (since release 1.0), otherwise as above."""
-    return _NOTED.get(str(annotations.get(labels.WORKLOAD_PROVIDER, ""))) or orchestrator(annotations, configured)
+    """Returns the orchestrator that admission noted on the graph (since release 1.0), otherwise as above.
+
+    The operator knows no DisaggregatedSets, so its note of objects for each component leaves them to the configuration.
+    """
+    noted = _NOTED.get(str(annotations.get(labels.WORKLOAD_PROVIDER, "")))
+    return noted if noted and (noted in WHOLE_GRAPH or configured in WHOLE_GRAPH) else orchestrator(annotations, configured)
 
 
 def inherited_annotations(context: GraphContext, annotations: Labels) -> Labels:

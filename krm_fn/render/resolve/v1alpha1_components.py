@@ -32,7 +32,7 @@ def component(context: GraphContext, identity: Identity, written: dict[str, Any]
     pods = _pod(context, identity, paths.path, written, variables)
     component_type = types.get(identity.type)
     placed = Placement(
-        workload=component_facts.workload(context, written),
+        workload=component_facts.workload(context, identity, written),
         nodes=component_facts.nodes(written),
         replicas=written["replicas"] if written.get("replicas") is not None else variables.override.replicas,
         autoscaled=bool((written.get("scalingAdapter") or {}).get("enabled")) and not identity.standalone,

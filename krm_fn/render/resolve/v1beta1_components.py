@@ -60,7 +60,7 @@ def component(context: GraphContext, identity: Identity, template: ComponentTemp
     opened = gates.open_gates(context.release.number, features.runtime, annotations.get(labels.ORIGIN_VERSION, ""))
     key = SIDECAR_KEY if features.sidecar_mode else component_type.key(is_configured=written.get("eppConfig") is not None)
     placement = Placement(
-        workload=component_facts.workload(context, written),
+        workload=component_facts.workload(context, identity, written),
         nodes=component_facts.nodes(written),
         replicas=1 if written.get("replicas") is None and not identity.standalone else written.get("replicas"),
         autoscaled=written.get("scalingAdapter") is not None and not identity.standalone,

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from krm_fn.base import registry, results
 from krm_fn.base.records import NamedTuple
 from krm_fn.render import dynamo_api
+from krm_fn.render.kinds import DISAGGREGATED
 from krm_fn.render.manifests import workloads
 from krm_fn.render.resolve.cluster import namespace
 from krm_fn.render.rules import (
@@ -39,6 +40,10 @@ def check_graph(plan: GraphPlan, pods: Sequence[Pods], cluster: ClusterFacts) ->
     """Yields the findings about a graph or a standalone component. `pods` holds those of each component."""
     if not plan.standalone:
         yield from graph_rules.check(plan)
+    if plan.config.orchestrator == DISAGGREGATED and not plan.standalone:
+        from krm_fn.render.rules import rollout_group_rules  # noqa: PLC0415 - few graphs have a DisaggregatedSet
+
+        yield from rollout_group_rules.check(plan)
     for component in pods:
         yield from _check_component(component, cluster)
         yield from pod_template_rules.check_object_labels(component.plan, plan.features.labels)

@@ -11,6 +11,7 @@ from krm_fn.kubernetes import quantity
 from krm_fn.kubernetes.values import mapping, objects
 from krm_fn.render import dynamo_api, labels
 from krm_fn.render.convert import path_mapping, versions
+from krm_fn.render.kinds import WHOLE_GRAPH
 from krm_fn.render.manifests import workloads
 from krm_fn.render.resolve import graph_context
 from krm_fn.render.schema import rule_messages
@@ -106,7 +107,7 @@ def check_services(change: Change) -> Iterator[Result]:
 def check_holder(change: Change, orchestrator: str) -> Iterator[Result]:
     """Reports added and removed services of a graph whose services are in one object, such as Grove's PodCliqueSet."""
     of_states = (graph_context.admitted_orchestrator(state.annotations, orchestrator) for state in (change.was, change.now))
-    holders = {workloads.get(name).fixed_services for name in of_states}
+    holders = {workloads.get(name).fixed_services if name in WHOLE_GRAPH else "" for name in of_states}
     holder = "" if len(holders) > 1 else holders.pop()
     if not holder:
         return

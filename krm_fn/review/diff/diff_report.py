@@ -15,11 +15,12 @@ from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.kubernetes.secret_values import HIDDEN
 from krm_fn.render import labels
 from krm_fn.render.schema.object_changes import FieldChange, ObjectChange
+from krm_fn.review import forecast
 from krm_fn.review.diff import headline
 from krm_fn.review.diff.comparison import Diff
 from krm_fn.review.diff.headline import Verdict
 from krm_fn.review.diff.rendered_state import ChangeOrigin
-from krm_fn.review.forecast import Gpus, ObjectForecast, podcliquesets
+from krm_fn.review.forecast import Gpus, ObjectForecast
 from krm_fn.review.forecast.object_rules import Effect
 from krm_fn.review.forecast.rollouts import Service
 
@@ -133,7 +134,7 @@ def service_fields(change: ObjectChange, service: Service, *, is_only: bool) -> 
     numbers = []
     for number, field in enumerate(change.fields):
         resource, path = (change.old, field.old_path) if field.new is None else (change.new, field.path)
-        owner = None if is_only else podcliquesets.service_at(resource or {}, path, change.key.namespace)
+        owner = None if is_only else forecast.service_at(change.key, resource or {}, path)
         if owner in (None, service):
             numbers.append(number)
     return numbers

@@ -16,7 +16,8 @@ from krm_fn.review.forecast import object_rules, rollouts
 from krm_fn.review.forecast.rollouts import Service
 
 _MAIN = "main"
-_GROVE = "PodCliqueSet"
+_ORCHESTRATORS = {"PodCliqueSet": "grove", "DisaggregatedSet": "disaggregatedSet"}
+"""The orchestrators by the kind that only they make."""
 _CONTAINERS = ("initContainers", "containers")
 
 
@@ -31,7 +32,8 @@ def read(graph: ClusterGraph, namespace: str) -> dict[str, Any]:
     changes = gpu_use.as_unchanged(graph.objects, namespace)
     templates = [template for resource in graph.objects for template in pods.of(resource)]
     if templates:
-        settings["orchestrator"] = "grove" if any(change.key.kind == _GROVE for change in changes) else "deployment"
+        kinds = (_ORCHESTRATORS.get(change.key.kind) for change in changes)
+        settings["orchestrator"] = next(filter(None, kinds), "deployment")
         settings["scheduler"] = _join_texts({str(template.spec.get("schedulerName") or "default-scheduler") for template in templates})
     counts = _counts(changes)
     for service in dict.fromkeys((*(template.service for template in templates), *counts)):

@@ -13,6 +13,7 @@ from krm_fn.kubernetes.types import Resource
 from krm_fn.render.schema.object_changes import ObjectChange
 from krm_fn.review.forecast import (
     claimed_gpus,
+    disaggregated_sets,
     gpu_capacity,
     leader_worker_sets,
     native_kinds,
@@ -34,13 +35,22 @@ _RULES = {
     ("apps", "DaemonSet"): native_workloads.DaemonSet().forecast,
     ("apps", "ReplicaSet"): native_workloads.ReplicaSet().forecast,
     ("apps", "StatefulSet"): native_workloads.StatefulSet().forecast,
+    ("disaggregatedset.x-k8s.io", "DisaggregatedSet"): disaggregated_sets.forecast,
     ("grove.io", "PodCliqueSet"): podcliquesets.forecast,
     ("leaderworkerset.x-k8s.io", "LeaderWorkerSet"): leader_worker_sets.LeaderWorkerSet().forecast,
 }
 """The rules of workloads by group and kind. `object_rules.forecast` has the rules of all other kinds."""
 
-_SCALABLE_PARTS = {("grove.io", "PodCliqueSet"): podcliquesets.scalable_parts}
+_SCALABLE_PARTS = {
+    ("disaggregatedset.x-k8s.io", "DisaggregatedSet"): disaggregated_sets.scalable_parts,
+    ("grove.io", "PodCliqueSet"): podcliquesets.scalable_parts,
+}
 """The kinds of workloads whose replicas are not all in one field."""
+_SERVICE_AT = {
+    ("disaggregatedset.x-k8s.io", "DisaggregatedSet"): disaggregated_sets.service_at,
+    ("grove.io", "PodCliqueSet"): podcliquesets.service_at,
+}
+"""The kinds of workloads whose fields belong to several services."""
 _REPLICAS = ("spec", "replicas")
 
 
@@ -164,6 +174,12 @@ def kind_forecast(change: ObjectChange, cluster_state: ClusterState) -> KindFore
 def scalable_parts(key: ObjectKey, resource: Resource) -> Iterator[tuple[Service | None, dict[str, Any]]]:
     """Yields the parts of a workload that have a number of replicas, each with its service."""
     yield from _SCALABLE_PARTS.get((key.group, key.kind), object_rules.scalable_parts)(resource, key.namespace)
+
+
+def service_at(key: ObjectKey, resource: Resource, path: Path) -> Service | None:
+    """Returns the service that a field of a workload with several services is about; None for a field that is about all of them."""
+    find = _SERVICE_AT.get((key.group, key.kind))
+    return find(resource, path, key.namespace) if find else None
 
 
 def _outcome(

@@ -20,7 +20,7 @@ from krm_fn.review.forecast.gpu_capacity import Demand
 from krm_fn.review.forecast.rollouts import RolloutPods, Steps
 from krm_fn.review.forecast.uniform_workloads import UniformWorkload
 
-_SET, _INDEX = "leaderworkerset.sigs.k8s.io/name", "leaderworkerset.sigs.k8s.io/group-index"  # labels of pods
+_SET, INDEX = "leaderworkerset.sigs.k8s.io/name", "leaderworkerset.sigs.k8s.io/group-index"  # labels of pods
 _GROUP_TEMPLATE: Path = ("spec", "leaderWorkerTemplate")
 _SUBGROUPS: Path = (*_GROUP_TEMPLATE, "subGroupPolicy")
 _TEMPLATES = ("leaderTemplate", "workerTemplate")
@@ -41,13 +41,7 @@ class LeaderWorkerSet(UniformWorkload):
 
     def demands(self, resource: Resource) -> tuple[Demand, ...]:
         """Returns the demands of the leader, and of the workers, which have the leader's template if they are alone."""
-        template = values.mapping(object_rules.spec(resource).get("leaderWorkerTemplate"))
-        if not template:
-            return ()
-        worker = gpu_capacity.pod_demand(values.mapping(template.get("workerTemplate")).get("spec"))
-        template_of_leader = template.get("leaderTemplate")
-        leader = worker if template_of_leader is None else gpu_capacity.pod_demand(values.mapping(template_of_leader).get("spec"))
-        return (leader, *(worker for _ in range(object_rules.replica_count(template.get("size"), 1) - 1)))
+        return demands_of(object_rules.spec(resource))
 
     def steps(self, spec: Mapping[str, Any], replicas: int) -> Steps:
         """Returns the steps of its rollout strategy. The default is one group at a time and no surge."""
@@ -58,7 +52,7 @@ class LeaderWorkerSet(UniformWorkload):
 
     def selector(self, change: ObjectChange) -> RolloutPods:
         """Returns the label of the set. The pods of a group have the same index."""
-        return RolloutPods(change.key.namespace, ((_SET, change.key.name),), _INDEX)
+        return RolloutPods(change.key.namespace, ((_SET, change.key.name),), INDEX)
 
     def findings(self, change: ObjectChange, causes: tuple[Path, ...]) -> Iterator[Result]:
         """Names the releases that refuse another size (ValidateUpdate before v0.7.0)."""
@@ -67,15 +61,31 @@ class LeaderWorkerSet(UniformWorkload):
             yield results.warning(codes.GROUP_SIZE_REFUSED, message, results.ref(change.new or {}), (*_GROUP_TEMPLATE, "size"))
 
 
-def _revision(resource: Resource) -> dict[str, Any]:
-    """Returns the content of a revision of the set, with the defaults of its definition and its webhook."""
-    spec = object_rules.spec(resource)
+def demands_of(spec: Mapping[str, Any]) -> tuple[Demand, ...]:
+    """Returns the demands of the pods of one group of a LeaderWorkerSet with this spec; empty without a template."""
     template = values.mapping(spec.get("leaderWorkerTemplate"))
+    if not template:
+        return ()
+    worker = gpu_capacity.pod_demand(values.mapping(template.get("workerTemplate")).get("spec"))
+    template_of_leader = template.get("leaderTemplate")
+    leader = worker if template_of_leader is None else gpu_capacity.pod_demand(values.mapping(template_of_leader).get("spec"))
+    return (leader, *(worker for _ in range(object_rules.replica_count(template.get("size"), 1) - 1)))
+
+
+def stored_group(template: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the templates of a group as they are stored, with the defaults of their definition and of the webhook."""
     pods = {name: stored_templates.group(template[name]) for name in _TEMPLATES if template.get(name) is not None}
     policy = template.get("restartPolicy") or ""
     named = {"size": object_rules.replica_count(template.get("size"), 1), "restartPolicy": _OLD_NAMES.get(policy, policy)}
+    return {**object_rules.present_fields(template), **named, **pods}
+
+
+def _revision(resource: Resource) -> dict[str, Any]:
+    """Returns the content of a revision of the set, with the defaults of its definition and its webhook."""
+    spec = object_rules.spec(resource)
+    group = stored_group(values.mapping(spec.get("leaderWorkerTemplate")))
     network = {"subdomainPolicy": "Shared", **object_rules.present_fields(spec.get("networkConfig"))}
-    return {"leaderWorkerTemplate": {**object_rules.present_fields(template), **named, **pods}, "networkConfig": network}
+    return {"leaderWorkerTemplate": group, "networkConfig": network}
 
 
 def _subgroups(resource: Resource) -> Any:

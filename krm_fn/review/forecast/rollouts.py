@@ -54,7 +54,8 @@ class Rollout(NamedTuple):
     changes. A rollout that is `pruned` begins when all others have ended or wait, because an object is pruned after all others are applied.
     `selector` finds the old pods. `placements` are the known nodes of old units; the other old units are placed where they fit. `service`
     has the pods; None if that is the only service of the object. `dropped` is the number of old units that stop because their number leaves
-    the file, until another writer sets it.
+    the file, until another writer sets it. Rollouts with the same text in `together` have one controller, which takes a step only when the
+    new units of all of them are ready.
     """
 
     old_units: int
@@ -68,6 +69,7 @@ class Rollout(NamedTuple):
     placements: tuple[Placement, ...] = ()
     service: Service | None = None
     dropped: int = 0
+    together: str = ""
 
 
 def recreate(rollout: Rollout) -> Rollout:

@@ -44,6 +44,10 @@ class SimulatedRollout:
         """True if a unit has no node yet."""
         return self._old_waiting + self._new_waiting > 0
 
+    def is_stable(self) -> bool:
+        """True if all its units run and are ready, so that a controller of several rollouts takes the next step."""
+        return not self.has_waiting() and not self._old_unready + self._new_unready
+
     def is_blocked(self) -> bool:
         """True if the rollout only waits for GPUs, and none were freed since units of the same demands did not fit."""
         return self._is_idle and self._nodes.is_full(self.rollout.new_demands)

@@ -42,7 +42,8 @@ def simulate(rollouts: Sequence[Rollout], nodes: Nodes) -> SimulationResult:
         active = [rollout for rollout in simulated if pruning or not rollout.is_pruned]
         while active:
             before = sum(rollout.gpus() for rollout in active)
-            if not sum(rollout.act() + rollout.place() for rollout in active if not rollout.is_blocked()):
+            waiting = {rollout.rollout.together for rollout in active if rollout.rollout.together and not rollout.is_stable()}
+            if not sum(_step(rollout, waiting) for rollout in active if not rollout.is_blocked()):
                 if sum(rollout.become_ready() for rollout in active):
                     continue
                 waited = waited or not all(rollout.is_complete() for rollout in active)
@@ -53,6 +54,11 @@ def simulate(rollouts: Sequence[Rollout], nodes: Nodes) -> SimulationResult:
             active = [rollout for rollout in active if not rollout.is_complete()]
     waits = {id(rollout.rollout): not rollout.is_complete() for rollout in simulated}
     return SimulationResult(most, tuple(waits.get(id(rollout), False) for rollout in rollouts), waited)
+
+
+def _step(rollout: SimulatedRollout, waiting: set[str]) -> int:
+    """Lets a controller act, unless it waits for units of another rollout, and places units. Returns 0 if nothing changes."""
+    return (rollout.rollout.together not in waiting and rollout.act()) + rollout.place()
 
 
 def peak(rollouts: Iterable[Rollout]) -> int:

@@ -162,8 +162,8 @@ def replica_counts(
     entry, statuses = existing[0].entry, [workload.status for workload in same_kind if workload.status]
     runtime = _runtime_namespace(statuses, entry.service, index, values.text(stored.get(_RUNTIME)))
     fields = {
-        "componentKind": entry.kind,
-        "componentNames": [workload.entry.name for workload in same_kind],
+        "componentKind": statuses[0].key.kind,
+        "componentNames": [status.key.name for status in statuses],
         **({_RUNTIME: runtime.serving} if runtime.serving else {}),
         **(pod_facts.stored_names(stored) if runtime.is_old else pod_facts.names(entry)),
         **pod_facts.gpu_numbers(entry, statuses[0].key.namespace, index.claims, features),

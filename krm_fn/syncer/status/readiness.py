@@ -94,7 +94,7 @@ def _assess(entry: WorkloadEntry, context: ReadinessContext) -> WorkloadReadines
         problem = f"this version does not know the kind {entry.kind} of {entry.api_version}, update krm-fn"
         return WorkloadReadiness(entry, entry.name, "", None, problem)
     resource, part = reader.reported_as(names.graph_of(entry.kind, entry.name, entry.service) or context.graph, entry.name)
-    status = context.workloads.of_owner(key, context.owner)
+    status = context.workloads.of_owner(key, context.owner, entry.service)
     if status is None:
         problem = context.workloads.foreign([key], context.owner) or "resource not found"
         return WorkloadReadiness(entry, resource, part, None, problem)

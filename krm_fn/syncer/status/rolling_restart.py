@@ -119,7 +119,7 @@ def _is_restarted(graph: CachedObject, entries: Iterable[WorkloadEntry], id_: st
     """Returns True if all workloads of a component are ready, and all their pod templates carry the restart."""
     by_owner: dict[ObjectKey, list[TemplateStatus]] = {}
     for entry in entries:
-        workload = index.of_owner(workload_key(entry, graph.key.namespace), graph.key)
+        workload = index.of_owner(workload_key(entry, graph.key.namespace), graph.key, entry.service)
         owner, templates = index.templates(workload, entry.service) if workload is not None and workload.ready else (None, [])
         if owner is None or not owner.ready:  # its controller has not processed the newest templates
             return False

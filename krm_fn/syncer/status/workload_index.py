@@ -109,12 +109,15 @@ class WorkloadIndex:
             self._read[namespace, name] = family
         return family
 
-    def get(self, key: ObjectKey) -> ReplicaStatus | None:
-        """Returns the status of one object, computed together with its family. None if the object does not exist."""
+    def get(self, key: ObjectKey, service: str = "") -> ReplicaStatus | None:
+        """Returns the status of one object, computed together with its family. None if the object does not exist.
+
+        `service` is the one whose status is wanted, for an object that holds several.
+        """
         status = self._find(key)
         if status is None or not status.family:
             return status
-        return replica_status.get(key.kind).with_family(status, self.family(key.namespace, status.family))
+        return replica_status.get(key.kind).with_family(status, self.family(key.namespace, status.family), service)
 
     def single(self, key: ObjectKey) -> ReplicaStatus | None:
         """Returns the status of one object as it is, without its family. None if the object does not exist."""
@@ -124,10 +127,10 @@ class WorkloadIndex:
         """Returns the status of one object, if its annotation or its label names `owner`: only then may the syncer change it."""
         return self.get(key) if replica_status.names_owner(self.owner(key), owner) else None
 
-    def of_owner(self, key: ObjectKey, owner: ObjectKey) -> ReplicaStatus | None:
-        """Returns the status of one object that does not name another owner. It may name none."""
+    def of_owner(self, key: ObjectKey, owner: ObjectKey, service: str = "") -> ReplicaStatus | None:
+        """Returns the status of one object, as `get`, that does not name another owner. It may name none."""
         written = self.owner(key)
-        return self.get(key) if not written or replica_status.names_owner(written, owner) else None
+        return self.get(key, service) if not written or replica_status.names_owner(written, owner) else None
 
     def component(self, graph: CachedObject, name: str) -> ComponentWorkloads:
         """Returns the workloads of a component. They are read once until the graph or a workload changes."""
@@ -141,7 +144,7 @@ class WorkloadIndex:
         if name not in known.components:
             entries = known.entries.get(name, [])
             keys = [workload_key(entry, graph.key.namespace) for entry in entries]
-            statuses = [self.of_owner(key, graph.key) for key in keys]
+            statuses = [self.of_owner(key, graph.key, name) for key in keys]
             known.components[name] = component_workloads.read(entries, statuses, self.foreign(keys, graph.key))
         return known.components[name]
 

@@ -42,6 +42,9 @@ class Workload:
     platform = ""
     """The part of the platform whose controller creates the pods, a field of `krm_fn.render.kinds.floors.Floors`; empty for Kubernetes."""
 
+    platform_floor = ""
+    """The lowest version of this part that has the kind; empty if each version has it that a release needs."""
+
     fixed_services = ""
     """The kind of the object that holds all services of a graph and refuses to add or remove one; empty if services may come and go."""
 

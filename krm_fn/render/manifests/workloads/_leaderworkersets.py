@@ -89,7 +89,7 @@ class Sets(Workload):
         if self.sets(plan) == 0:
             return
         name = names.instance(plan.identity.workload_name, self.sets(plan) - 1)
-        over = len(names.instance(name, max(self.groups(plan), 1) - 1)) - names.GROUP_LIMIT - 2
+        over = names.over_group_limit(name, self.groups(plan))
         if over > 0:
             message = f"the LeaderWorkerSet would be named {name}, which is {over} over the limit of {len(name) - over} characters"
             yield results.error(

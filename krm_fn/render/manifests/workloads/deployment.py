@@ -72,7 +72,7 @@ class DeploymentWorkload(Workload):
             message = "a multinode component needs LeaderWorkerSets or Grove"
             fix = "set leaderWorkerSet.enabled or orchestrator: grove in the configuration"
             yield results.error(codes.MULTINODE_WITHOUT_ORCHESTRATOR, f"{message}; {fix}", plan.ref, plan.at("multinode"))
-        yield from _check_steps(plan)
+        yield from check_steps(plan)
 
     def entries(self, graph: GraphPlan, plan: ComponentPlan) -> list[WorkloadEntry]:
         """Returns the main Deployment. The debug Deployment is not part of the service.
@@ -132,7 +132,7 @@ def _strategy(plan: ComponentPlan, annotations: Labels) -> dict[str, Any]:
     Rule deployment.strategy: A Deployment replaces its pods by a rolling update, unless an annotation asks for another strategy. (operator:
     internal/controller/dynamocomponentdeployment_controller.go generateDeployment)
     """
-    if plan.identity.annotations.get(labels.STRATEGY) == "Recreate":
+    if recreates(plan):
         return {"type": "Recreate"}
     steps = {
         "maxSurge": _step(annotations.get(labels.MAX_SURGE, _DEFAULT_STEP)),
@@ -141,7 +141,23 @@ def _strategy(plan: ComponentPlan, annotations: Labels) -> dict[str, Any]:
     return {"type": "RollingUpdate", "rollingUpdate": steps}
 
 
-def _check_steps(plan: ComponentPlan) -> Iterator[Result]:
+def recreates(plan: ComponentPlan) -> bool:
+    """Returns true if an annotation asks to stop all old pods before new ones start."""
+    return plan.identity.annotations.get(labels.STRATEGY) == "Recreate"
+
+
+def written_steps(plan: ComponentPlan) -> dict[str, int | str]:
+    """Returns the steps of a rolling update that annotations set; empty if they set none, or ask for another strategy.
+
+    Rule deployment.written-steps: The annotations `nvidia.com/deployment-rolling-update-max-surge` and `...-max-unavailable` set the steps.
+    (operator: internal/controller/dynamocomponentdeployment_controller.go generateDeployment)
+    """
+    annotations = services.workload_annotations(plan)
+    steps: dict[str, int | str] = _strategy(plan, annotations).get("rollingUpdate") or {}
+    return steps if labels.MAX_SURGE in annotations or labels.MAX_UNAVAILABLE in annotations else {}
+
+
+def check_steps(plan: ComponentPlan) -> Iterator[Result]:
     """Reports steps that an API server refuses."""
     steps = _strategy(plan, services.workload_annotations(plan)).get("rollingUpdate") or {}
     for field, key in (("maxSurge", labels.MAX_SURGE), ("maxUnavailable", labels.MAX_UNAVAILABLE)):

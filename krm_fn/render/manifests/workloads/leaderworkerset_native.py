@@ -61,7 +61,7 @@ class NativeLeaderWorkerSetWorkload(_leaderworkersets.Sets):
         """Yields a LeaderWorkerSet per component. If the component has a scaling adapter, an autoscaler sets the replicas."""
         for component in pods:
             plan = component.plan
-            templates = (_template(pod) for pod in component.roles)
+            templates = (template(pod) for pod in component.roles)
             yield _leaderworkersets.resource(plan, _INDEX, _replicas(plan), services.workload_labels(plan), templates)
 
     def entries(self, graph: GraphPlan, plan: ComponentPlan) -> Iterator[WorkloadEntry]:
@@ -77,17 +77,17 @@ def _replicas(plan: ComponentPlan) -> int | None:
     return None if plan.placement.autoscaled else plan.placement.replicas_or_one
 
 
-def _template(pod: Pod) -> PodTemplateSpec:
+def template(pod: Pod) -> PodTemplateSpec:
     """Makes the pod template of one role.
 
     Rule leader-worker-set.template-v1.5: In Dynamo 1.5, a pod template of a LeaderWorkerSet has a label with its role. (operator:
     internal/controller/dynamocomponentdeployment_controller.go generateLeaderPodTemplateSpec, generateWorkerPodTemplateSpec)
     """
-    template, plan = pod_template.template(pod), pod.role.component
+    made, plan = pod_template.template(pod), pod.role.component
     added: Labels = {labels.ROLE: pod.role.role}
     if not plan.release.pod_metadata.follows_selector:
         added[labels.NAMESPACE] = plan.identity.labels[labels.NAMESPACE]
-    return {**template, "metadata": {**template["metadata"], "labels": _leaderworkersets.labels_of(template, added)}}
+    return {**made, "metadata": {**made["metadata"], "labels": _leaderworkersets.labels_of(made, added)}}
 
 
 WORKLOAD = NativeLeaderWorkerSetWorkload()

@@ -57,9 +57,9 @@ class TemplateStatus(NamedTuple):
     runtime: str = ""
     """The Dynamo namespace in which its pods register themselves: that of their label, with the worker hash of their label."""
     clique: str = ""
-    """The name of the clique."""
+    """The name of the clique, or of the role of a DisaggregatedSet."""
     replicas: int | None = None
-    """The pods in one replica of the clique's scaling group."""
+    """The pods in one replica of the clique's scaling group, or the replicas of the role."""
 
     def serves(self, service: str) -> bool:
         """Returns True if pods of a service are made from this template."""
@@ -79,8 +79,8 @@ class WorkerPod(NamedTuple):
 class ReplicaStatus(NamedTuple):
     """The state of one workload, or of one pod, by its spec and its status.
 
-    `family` is the name of the PodCliqueSet of Grove's objects, and the name of the graph of a pod. `member` is the scaling group of a
-    PodClique, and the service of a pod.
+    `family` is the name of the PodCliqueSet of Grove's objects, of the DisaggregatedSet of a LeaderWorkerSet, and of the graph of a pod.
+    `member` is the scaling group of a PodClique, the role of a LeaderWorkerSet, and the service of a pod.
     """
 
     key: ObjectKey
@@ -103,7 +103,7 @@ class ReplicaStatus(NamedTuple):
     family: str = ""
     member: str = ""
     revision: str = ""
-    """Grove: the hash of the PodCliqueSet's templates that the object follows, or that the set has now."""
+    """The hash of the set's templates that the object follows, or that the set has now: of a PodCliqueSet or a DisaggregatedSet."""
     observed: int | None = None
     """`status.observedGeneration`."""
     min_available: int = 0
@@ -121,7 +121,7 @@ class ReplicaStatus(NamedTuple):
 
 
 class WorkloadFamily:
-    """The objects of one PodCliqueSet of Grove, and the pods of the graph of that name.
+    """The objects of one PodCliqueSet or DisaggregatedSet, and the pods of the graph of that name.
 
     `clique_set` is the PodCliqueSet, and `holder` the object with the pod templates; None without one. A status looks for some of them for
     each workload, so a search through all of them would take quadratic time.
@@ -130,12 +130,12 @@ class WorkloadFamily:
     def __init__(self, statuses: Iterable[ReplicaStatus] = ()) -> None:
         self.statuses = list(statuses)
         self.clique_set = next((status for status in self.statuses if status.key.kind == "PodCliqueSet"), None)
-        self.holder = next((status for status in self.statuses if status.templates), None)
-        self._cliques: dict[str, list[ReplicaStatus]] = {}
+        self.holder = next((status for status in (self.clique_set, *self.statuses) if status and status.templates), None)
+        self._members: dict[str, list[ReplicaStatus]] = {}
         self._pods: dict[str, list[ReplicaStatus]] = {}
         for status in self.statuses:
-            if status.key.kind == "PodClique":
-                self._cliques.setdefault(status.member, []).append(status)
+            if status.key.kind in ("PodClique", "LeaderWorkerSet"):
+                self._members.setdefault(status.member, []).append(status)
             elif status.key.kind == "Pod" and status.problem:
                 self._pods.setdefault(status.member, []).append(status)
         self._templates: dict[str, list[TemplateStatus]] = {}
@@ -146,9 +146,9 @@ class WorkloadFamily:
             if template.clique:
                 self._by_clique[template.clique] = template
 
-    def cliques(self, group: str) -> Sequence[ReplicaStatus]:
-        """Returns the PodCliques of a scaling group."""
-        return self._cliques.get(group, ())
+    def members(self, member: str) -> Sequence[ReplicaStatus]:
+        """Returns the PodCliques of a scaling group, or the LeaderWorkerSets of a role, sorted by name."""
+        return self._members.get(member, ())
 
     def pods_with_problem(self, service: str) -> Sequence[ReplicaStatus]:
         """Returns the pods of a service that show why they are not ready."""
@@ -203,8 +203,8 @@ class StatusReader:
         """Reads the fields of one object that `krm-fn sync` caches: all but the time, which only `krm-fn status` shows."""
         return self.read(resource)._replace(since="")
 
-    def with_family(self, status: ReplicaStatus, family: WorkloadFamily) -> ReplicaStatus:
-        """Adds the observations on the other objects of the same PodCliqueSet. By default: nothing."""
+    def with_family(self, status: ReplicaStatus, family: WorkloadFamily, service: str = "") -> ReplicaStatus:
+        """Adds the observations on the other objects of the same set, for a service of the graph. By default: nothing."""
         return status
 
     def reported_as(self, graph: str, name: str) -> tuple[str, str]:

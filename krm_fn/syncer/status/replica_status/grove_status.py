@@ -59,7 +59,7 @@ class _ScaledReader(_GroveReader):
             min_available=live_fields.whole_number(values.mapping(resource, "spec").get("minAvailable")) or _MIN_REPLICAS,
         )
 
-    def with_family(self, status: ReplicaStatus, family: WorkloadFamily) -> ReplicaStatus:
+    def with_family(self, status: ReplicaStatus, family: WorkloadFamily, service: str = "") -> ReplicaStatus:
         """Requires that its PodCliqueSet reports the same."""
         return _with_set(status, family.clique_set)
 
@@ -91,13 +91,13 @@ class PodCliqueScalingGroupReader(_ScaledReader):
     selector_field = "selector"
     short_name = "pcsg"
 
-    def with_family(self, status: ReplicaStatus, family: WorkloadFamily) -> ReplicaStatus:
+    def with_family(self, status: ReplicaStatus, family: WorkloadFamily, service: str = "") -> ReplicaStatus:
         """Requires that its PodCliqueSet reports the same, and that all its PodCliques are ready."""
         result = super().with_family(status, family)
         clique_set = family.clique_set
         if not result.ready or clique_set is None or not clique_set.revision:
             return result
-        cliques = family.cliques(status.key.name)
+        cliques = family.members(status.key.name)
         unready = _unready([_with_set(clique, clique_set) for clique in cliques])
         problem = _missing(status, cliques) or unready or _outdated_counts(family, cliques)
         return result._replace(ready=not problem, problem=problem)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from krm_fn.kubernetes import values
 from krm_fn.kubernetes.types import Resource
-from krm_fn.render import names
+from krm_fn.render import labels, names
 from krm_fn.syncer.status import conditions, field_changes, live_fields, replica_status
 from krm_fn.syncer.status.replica_status import ReplicaCounts, ReplicaStatus, StatusReader
 
@@ -45,6 +45,9 @@ class LeaderWorkerSetReader(StatusReader):
             since=available.since if available.is_true is not bool(problem) else "",
             selector=values.text(status.get("hpaPodSelector")),
             owner=replica_status.owner(resource),
+            family=live_fields.label(resource, labels.SET_NAME),
+            member=live_fields.label(resource, labels.SET_ROLE),
+            revision=live_fields.intern_text(labels.annotations(resource).get(labels.SET_REVISION)),
             changes=field_changes.read(resource, (path[:-1] for path in _TEMPLATES)),
             templates=tuple(replica_status.template(values.mapping(resource, *path), path) for path in _TEMPLATES),
         )

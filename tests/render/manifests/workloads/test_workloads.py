@@ -14,7 +14,9 @@ from tests.support import given
 from tests.support.cases import cases
 
 NODES = given.service("worker", main={"args": ["python3 -m dynamo.sglang"]}, multinode={}, resources={"limits": {"gpu": "4"}}, replicas=2)
+PHASES = {"Decode": {**NODES, "subComponentType": "decode"}, "Prefill": given.service("worker", subComponentType="prefill")}
 SERVICES = {"Front": given.service("frontend"), "Decode": NODES, "Idle": given.service("worker", replicas=0)}
+JOINED = "disaggregatedset.x-k8s.io/v1"
 APPS, SETS, GROVE = "apps/v1", "leaderworkerset.x-k8s.io/v1", "grove.io/v1alpha1"
 CONTRACTS = [
     (
@@ -45,13 +47,24 @@ CONTRACTS = [
             ("Idle", APPS, "Deployment", "chat-idle", 0),
         ],
     ),
+    (
+        "with a DisaggregatedSet, the set for prefill and for decode, and Deployments for the others",
+        {"orchestrator": "disaggregatedSet", "behaviour": "v1.5"},
+        [
+            ("Decode", JOINED, "DisaggregatedSet", "chat", 2, "chat"),
+            ("Front", APPS, "Deployment", "chat-front", 1),
+            ("Idle", APPS, "Deployment", "chat-idle", 0),
+            ("Prefill", JOINED, "DisaggregatedSet", "chat", 1, "chat"),
+        ],
+    ),
 ]
 
 
 @cases(("settings", "listed"), CONTRACTS)
 def test_a_graph_lists_the_workloads_whose_readiness_is_its_status(settings, listed):
     """The annotation is a contract: one entry for each workload, in the order of the spec, with the replicas that Git decides."""
-    notes = given.rendered(given.graph(SERVICES), **settings)["DynamoGraphDeployment/chat"]["metadata"]["annotations"]
+    services = {**SERVICES, **(PHASES if settings.get("orchestrator") == "disaggregatedSet" else {})}
+    notes = given.rendered(given.graph(services), **settings)["DynamoGraphDeployment/chat"]["metadata"]["annotations"]
     entries = [entry._replace(facts=None) for entry in workload_list.read(notes[labels.WORKLOADS])]
     assert entries == [WorkloadEntry(*fields) for fields in listed]
 
@@ -63,14 +76,18 @@ def test_replicas_that_an_autoscaler_decides_are_not_listed(settings):
     assert [entry.replicas for entry in workload_list.read(notes[labels.WORKLOADS])] == [None]
 
 
-SETTINGS: dict[str, dict[str, Any]] = {"grove": {"orchestrator": "grove"}, "leaderworkerset_native": {"behaviour": "v1.5"}}
+SETTINGS: dict[str, dict[str, Any]] = {
+    "disaggregatedset": {"orchestrator": "disaggregatedSet", "behaviour": "v1.5"},
+    "grove": {"orchestrator": "grove"},
+    "leaderworkerset_native": {"behaviour": "v1.5"},
+}
 PAIR = {"Front": given.service("frontend"), "Worker": given.service("worker")}
 
 
 def graphs():
     """Each workload kind with a graph that it runs."""
     for name in workloads.names():
-        services = {**PAIR, "Worker": NODES} if name != "deployment" else PAIR
+        services = {"deployment": PAIR, "disaggregatedset": {**PAIR, **PHASES}}.get(name, {**PAIR, "Worker": NODES})
         plan, found = given.plan(given.graph(services), **SETTINGS.get(name, {}))
         assert not found
         components = [each for each in plan.components if each.placement.workload == name]

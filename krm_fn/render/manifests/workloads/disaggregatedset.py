@@ -1,0 +1,164 @@
+"""One DisaggregatedSet for the workers of a graph that roll out together: each component is a role of it.
+
+The controller of LeaderWorkerSets makes one LeaderWorkerSet for each role and each revision of the set. It rolls out all roles in step: the
+new revision of every role comes up before the old one goes down. The pods are those of Deployments, and of LeaderWorkerSets for several
+nodes. Follows `api/disaggregatedset/v1`, `pkg/utils/disaggregatedset` and `pkg/webhooks/disaggregatedset` of LeaderWorkerSet.
+"""
+
+from __future__ import annotations
+
+from krm_fn.base import codes, results
+from krm_fn.kubernetes import digest, merge, paths
+from krm_fn.render import labels, names
+from krm_fn.render.manifests import pod_template, services, workloads
+from krm_fn.render.manifests.workloads import Workload, deployment, leaderworkerset_native
+from krm_fn.render.workload_list import WorkloadEntry
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from typing import Any
+
+    from krm_fn.base.results import Result
+    from krm_fn.kubernetes.types import Labels, Resource
+    from krm_fn.render.manifests.pod_builder import Pods
+    from krm_fn.render.plan import Addressing, ComponentPlan, GraphPlan, RolePlan
+
+API_VERSION = "disaggregatedset.x-k8s.io/v1"
+"""The API version of a DisaggregatedSet.
+
+Rule disaggregated-set.api-version: DisaggregatedSets have the API version `disaggregatedset.x-k8s.io/v1`. (krm-fn)
+"""
+MOST_ROLES = 10
+"""The most roles of a set (`MaxItems` of `spec.roles`)."""
+
+
+class DisaggregatedSetWorkload(Workload):
+    """Runs the prefill and decode workers of a graph, and the workers that its annotation joins to them, in one set."""
+
+    kinds = ("DisaggregatedSet",)
+    objects = (("disaggregatedset.x-k8s.io", "DisaggregatedSet"),)
+    platform = "leader_worker_set"
+    platform_floor = "0.9.0"
+    templates = paths.ROLE_TEMPLATES
+
+    def addressing(self, plan: ComponentPlan) -> Addressing:
+        """Returns the hosts and ranks of a LeaderWorkerSet."""
+        return _pods_of(plan).addressing(plan)
+
+    def roles(self, plan: ComponentPlan) -> Iterable[RolePlan]:
+        """Returns the pod templates of a component: one, or those of the leader and the workers of a group."""
+        return _pods_of(plan).roles(plan)
+
+    def selector(self, plan: ComponentPlan) -> Labels:
+        """Returns the labels by which Services select the pods. They are the same for all revisions of the set."""
+        return _pods_of(plan).selector(plan)
+
+    def render(self, graph: GraphPlan, pods: Sequence[Pods]) -> Iterator[Resource]:
+        """Yields one DisaggregatedSet.
+
+        Rule disaggregated-set.object: With `orchestrator: disaggregatedSet`, one DisaggregatedSet with the name of the graph holds its
+        prefill and decode workers. (krm-fn)
+        """
+        templates = [_leader_worker_template(component) for component in pods]
+        revision = digest.of_value(
+            [[component.plan.identity.service, template] for component, template in zip(pods, templates, strict=True)]
+        )
+        yield {
+            "apiVersion": API_VERSION,
+            "kind": "DisaggregatedSet",
+            "metadata": {"name": graph.name, "namespace": graph.namespace, "labels": {labels.GRAPH: graph.name}},
+            "spec": {"roles": [_role(component.plan, template, revision) for component, template in zip(pods, templates, strict=True)]},
+        }
+
+    def entries(self, graph: GraphPlan, plan: ComponentPlan) -> Iterator[WorkloadEntry]:
+        """Yields one entry, which names the set. Its service tells the role.
+
+        Rule disaggregated-set.entries: The workload of a component in a DisaggregatedSet is the set. (krm-fn)
+        """
+        replicas = plan.placement.replicas_or_one
+        yield WorkloadEntry(plan.identity.service, API_VERSION, "DisaggregatedSet", graph.name, replicas, graph.name)
+
+    def check(self, pods: Pods) -> Iterator[Result]:
+        """Reports what the controller cannot do for one component: names that are too long, scaling adapters and other strategies."""
+        plan = pods.plan
+        yield from deployment.check_steps(plan)
+        name = names.revised_role(plan.identity.graph, plan.identity.service)
+        over = names.over_group_limit(name, plan.placement.replicas_or_one)
+        if over > 0:
+            message = f"the LeaderWorkerSets of this role would have names as {name}, which is {over} over the limit of {len(name) - over}"
+            yield results.error(
+                codes.NAME_OF_ROLE_TOO_LONG, f"{message} characters; shorten the graph's or the component's name", plan.ref, plan.at("name")
+            )
+        if plan.placement.autoscaled:
+            message = "a scaling adapter cannot scale a role of a DisaggregatedSet, because its controller keeps the number of the set"
+            fix = f"{plan.fix('no scaling adapter')} and change replicas in Git, or use orchestrator: deployment"
+            yield results.error(codes.ADAPTER_OF_ROLE, f"{message}; {fix}", plan.ref, plan.at("scalingAdapter"))
+        if deployment.recreates(plan):
+            message = "a DisaggregatedSet always rolls out new pods before old ones go, so the strategy Recreate has no effect"
+            yield results.warning(codes.STRATEGY_OF_ROLE, f"{message}; remove the annotation", plan.ref, plan.annotation(labels.STRATEGY))
+
+    def check_together(self, graph: GraphPlan, plans: Sequence[ComponentPlan]) -> Iterator[Result]:
+        """Reports roles that the API server or the controller refuses together."""
+        parts, part = graph.part_words()
+        if len(plans) > MOST_ROLES:
+            message = f"a DisaggregatedSet has at most {MOST_ROLES} roles, and this graph has {len(plans)}"
+            yield results.error(
+                codes.TOO_MANY_ROLES, f"{message}; divide the graph, or leave some {parts} out", graph.ref, plans[MOST_ROLES].at("name")
+            )
+        stopped = [plan for plan in plans if plan.placement.replicas_or_one == 0]
+        if 0 < len(stopped) < len(plans):
+            running = next(plan for plan in plans if plan.placement.replicas_or_one)
+            message = f"this {part} has 0 replicas, and {running.identity.service} of the same DisaggregatedSet has more"
+            for plan in stopped:
+                fix = "give each role a replica, or none"
+                yield results.error(codes.ROLE_WITHOUT_REPLICAS, f"{message}; {fix}", plan.ref, plan.at("replicas"))
+
+
+def _pods_of(plan: ComponentPlan) -> Workload:
+    """Returns the workload kind that a component would have with `orchestrator: deployment`: the pods are those of that kind."""
+    return workloads.get("leaderworkerset_native" if plan.placement.nodes > 1 else "deployment")
+
+
+def _leader_worker_template(pods: Pods) -> dict[str, Any]:
+    """Makes the groups of one role.
+
+    A group of one pod is not made again when its container restarts, as with a Deployment.
+
+    Rule disaggregated-set.template: The pod templates of a role are those of a Deployment, or of a LeaderWorkerSet for several nodes.
+    (krm-fn)
+    """
+    if pods.plan.placement.nodes == 1:
+        (pod,) = pods.roles[:1]
+        return {"size": 1, "restartPolicy": "None", "workerTemplate": pod_template.template(pod)}
+    leader, worker = (leaderworkerset_native.template(pod) for pod in pods.roles)
+    return {"size": pods.plan.placement.nodes, "leaderTemplate": leader, "workerTemplate": worker}
+
+
+def _role(plan: ComponentPlan, template: dict[str, Any], revision: str) -> dict[str, Any]:
+    """Makes one role. Its LeaderWorkerSets get the labels of the component, and the revision, by which the syncer knows the newest ones.
+
+    Rule disaggregated-set.role: A component in a DisaggregatedSet is a role with its name in lower case. (krm-fn)
+    """
+    return {
+        "name": names.set_role(plan.identity.service),
+        "metadata": {"labels": services.workload_labels(plan), "annotations": {labels.SET_REVISION: revision}},
+        "spec": merge.present(
+            replicas=plan.placement.replicas_or_one,
+            startupPolicy="LeaderCreated",
+            rolloutStrategy=_strategy(plan),
+            leaderWorkerTemplate=template,
+        ),
+    }
+
+
+def _strategy(plan: ComponentPlan) -> dict[str, Any] | None:
+    """Returns the steps of a rollout, if annotations set them. Without them, the controller adds one replica of each role at a time.
+
+    Rule disaggregated-set.steps: The annotations for the steps of a Deployment are those of a role, too. (krm-fn)
+    """
+    written = deployment.written_steps(plan)
+    return {"type": "RollingUpdate", "rollingUpdateConfiguration": written} if written else None
+
+
+WORKLOAD = DisaggregatedSetWorkload()
