@@ -1,4 +1,4 @@
-"""Rules about the platform that the configuration describes: each release needs a lowest version of each part that a graph uses."""
+"""Rules about the platform that the configuration describes: a release, or a workload kind, needs a lowest version of each used part."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 def check(plan: GraphPlan) -> Iterator[Result]:
     """Warns of each part of the platform that is too old for the release of a graph, or whose version cannot be read."""
-    platform = plan.config.platform
     for part in _used_parts(plan):
-        declared, needed = getattr(platform, part), _lowest_version(plan, part)
+        declared = getattr(plan.config.platform, part)
         if not declared:
             continue
+        subject, needed = _floor(plan, part)
         field = f"platform.{settings.key(part)}"
         version = floors.parse_version(declared)
         if version is None:
@@ -30,31 +30,19 @@ def check(plan: GraphPlan) -> Iterator[Result]:
             yield results.warning(codes.UNREADABLE_PLATFORM_VERSION, message, plan.ref)
         elif needed and version < (floors.parse_version(needed) or ()):
             message = (
-                f"{_needs(plan, part)} needs {floors.NAMES[part]} {needed} or newer, and {field} of the configuration is "
-                f"{declared}; upgrade it before you apply the graph, or correct the configuration"
+                f"{subject} needs {floors.NAMES[part]} {needed} or newer, and {field} of the configuration is {declared}; "
+                "upgrade it before you apply the graph, or correct the configuration"
             )
             yield results.warning(codes.PLATFORM_TOO_OLD, message, plan.ref)
 
 
-def _lowest_version(plan: GraphPlan, part: str) -> str:
-    """Returns the lowest version of a part: that of the release, or a higher one of a workload kind of the graph; empty if any will do."""
-    stated: str = getattr(floors.FLOORS[plan.release.number], part)
-    return max((stated, _of_kinds(plan, part)), key=lambda version: floors.parse_version(version) or ())
-
-
-def _of_kinds(plan: GraphPlan, part: str) -> str:
-    """Returns the lowest version of a part that has all workload kinds of the graph; empty if any has them."""
-    kinds = [workloads.get(component.placement.workload) for component in plan.components]
-    versions = [kind.platform_floor for kind in kinds if kind.platform == part]
-    return max(versions, key=lambda version: floors.parse_version(version) or (), default="")
-
-
-def _needs(plan: GraphPlan, part: str) -> str:
-    """Returns the words for what needs the lowest version: the release, or the kind of objects."""
-    kind = next((kind for component in plan.components if (kind := workloads.get(component.placement.workload)).platform == part), None)
-    if kind and kind.platform_floor and kind.platform_floor == _lowest_version(plan, part):
-        return f"a {kind.kinds[0]}"
-    return f"release v{'.'.join(map(str, plan.release.number))}"
+def _floor(plan: GraphPlan, part: str) -> tuple[str, str]:
+    """Returns what needs the highest version of a part, the release or a kind of objects, and this version; empty if any will do."""
+    release = plan.release.number
+    needs = [(f"release v{'.'.join(map(str, release))}", getattr(floors.FLOORS[release], part))]
+    kinds = (workloads.get(component.placement.workload) for component in plan.components)
+    needs += [(f"a {kind.kinds[0]}", kind.platform_floor) for kind in kinds if kind.platform == part]
+    return max(needs, key=lambda need: floors.parse_version(need[1]) or ())
 
 
 def _used_parts(plan: GraphPlan) -> Iterator[str]:
