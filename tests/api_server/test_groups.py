@@ -220,7 +220,7 @@ def test_every_pod_template_of_the_examples_is_accepted(file, plane):
 
 def test_examples_carry_pods_in_every_way():
     kinds = {each["kind"] for file in FILES for each in build_checks.read(file.read_text()) if list(workload_templates.templates(each))}
-    assert kinds == {"Deployment", "Job", "LeaderWorkerSet", "PodCliqueSet"}
+    assert kinds == {"Deployment", "DisaggregatedSet", "Job", "LeaderWorkerSet", "PodCliqueSet"}
 
 
 GRAPHS = [

@@ -36,13 +36,13 @@ def nodes(written: dict[str, Any]) -> int:
 
 def workload(context: GraphContext, identity: Identity, written: dict[str, Any]) -> str:
     """Returns the name of the workload kind: that of the orchestrator if it takes the component, otherwise one for the number of nodes."""
-    if not context.per_component:
-        return context.orchestrator
     if context.orchestrator == DISAGGREGATED:
         from krm_fn.render.resolve import rollout_group  # noqa: PLC0415 - few graphs have a DisaggregatedSet
 
         if rollout_group.has(identity, labels.annotations(context.written)):
             return "disaggregatedset"
+    elif context.orchestrator != "deployment":
+        return context.orchestrator
     several = nodes(written) > 1 and context.config.leader_worker_set.enabled
     return context.release.multinode_workload if several else "deployment"
 
