@@ -206,21 +206,22 @@ def _known_name(image: str, name: str) -> str:
 def with_tag(finding: Result, resources: Mapping[Ref, Resource]) -> Result:
     """Returns the finding about an image without a version of Dynamo, with the tag to write if exactly one release is meant.
 
-    If another component of the graph has the same image and its version, the message has this version.
+    If another component of the graph has the same image and its version, the message has this version. If all other images have one
+    version, an image of NVIDIA without one gets it.
 
     `resources` are those of the input. Other findings stay as they are.
     """
     resource = resources.get(finding.ref) if finding.ref and finding.code in release_choice.WITHOUT_VERSION else None
     image = paths.at(resource, finding.path) if resource else None
+    override = "" if resource is None else _override_of_same(resource, image)
     tag = _meant_tag(dynamo_images.parts(image).tag) if isinstance(image, str) else ""
     if not tag and resource is not None and isinstance(image, str):
         others = [entry.image for entry in runtime_version.images(resource)]
-        short = _tag_slip(image, others)
-        is_used = short is not None and version.of_image(short.right) in map(version.of_image, filter(None, others))
-        tag = dynamo_images.parts(short.right).tag if short and is_used else ""
-    override = "" if tag or resource is None else _override_of_same(resource, image)
+        slip = _tag_slip(image, others) or (None if override else _without_version(image, dynamo_images.parts(image).tag, others))
+        is_used = slip is not None and version.of_image(slip.right) in map(version.of_image, filter(None, others))
+        tag = dynamo_images.parts(slip.right).tag if slip and is_used else ""
     problem, correction, _ = finding.message.partition(f"{release_choice.CORRECT}, or set")
-    if override and correction:
+    if override and correction and not tag:
         fix = f"set runtimeVersionOverride: {override}, as a component with the same image does, or {release_choice.CORRECT}"
         return finding._replace(message=f"{problem}{fix}")
     return finding._replace(message=finding.message.replace(release_choice.CORRECT, f"write the tag {tag}")) if tag else finding

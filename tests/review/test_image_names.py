@@ -125,6 +125,21 @@ def test_a_component_gets_the_version_of_another_one_with_its_image():
     assert finding.message.endswith("set runtimeVersionOverride: 1.4.2, as a component with the same image does, or correct the tag")
 
 
+@cases(
+    ("reason", "others", "words"),
+    [
+        ("all other images have one version", ["1.5.1", "1.5.1"], "write the tag 1.5.1, or set"),
+        ("two versions", ["1.5.1", "1.6.1"], "correct the tag, or set"),
+        ("no other image", [], "correct the tag, or set"),
+    ],
+)
+def test_an_image_without_a_version_gets_that_of_all_others(reason, others, words):
+    images = [f"{REGISTRY}/vllm-runtime:latest", *(f"{REGISTRY}/sglang-runtime:{other}" for other in others)]
+    graph = beta.graph(*(beta.component(f"W{number}", main={"image": image}) for number, image in enumerate(images)))
+    (finding,) = (entry for entry in resource_findings.check([graph], Config(), is_configured=True) if entry.code == "DYN451")
+    assert words in finding.message
+
+
 def test_a_slip_in_each_component_is_found():
     graph = beta.graph(*(beta.component(name, "frontend", main={"image": f"{REGISTRY}/vllm-runtime:1.6.11"}) for name in ("A", "B")))
     assert [finding.code for finding in image_names.check([graph])] == ["DYN704", "DYN704"]
