@@ -7,18 +7,20 @@ import functools
 import os
 import posixpath
 import re
-import threading
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from krm_fn.base import codes, report, results
 from krm_fn.base.results import Result
 from krm_fn.base.yaml import emitter
+from krm_fn.kubernetes.types import Resource
 from krm_fn.kubernetes.values import mapping
 from krm_fn.render import labels
 from krm_fn.render.krm import origin
 from krm_fn.repository import (
     build_causes,
+    function_calls,
     function_layers,
     kustomizations,
     mixed_versions,
@@ -27,12 +29,13 @@ from krm_fn.repository import (
     side_by_side,
     unmatched_entries,
 )
-from krm_fn.repository.files import commands, reading
+from krm_fn.repository.files import commands, reading, short_objects
 from krm_fn.repository.files.commands import CommandResult
 from krm_fn.repository.files.reading import Source
 from krm_fn.repository.kustomizations import Closure
 from krm_fn.repository.private_programs import Programs
 from krm_fn.repository.roots import Root
+from krm_fn.repository.side_by_side import Reader
 from krm_fn.repository.tree import KPTFILE, Tree, entries, text_of
 
 _LONGEST_MESSAGE = 600  # characters of the message of a program
@@ -69,7 +72,7 @@ def build_side_by_side(tree: Tree, roots: Iterable[tuple[Root, Closure]], progra
         with contextlib.ExitStack() as stack:
             for root, closure in built:  # all before the first build, which may read the same base
                 stack.enter_context(preparation.prepare_root(tree, root.folder, closure, root.settings))
-            calls = [functools.partial(_run, tree, root, programs, name) for root, _ in built]
+            calls = [functools.partial(_run, programs, _command(tree, root, closure, name)) for root, closure in built]
             outputs = stack.enter_context(contextlib.closing(side_by_side.run_in_order(calls)))
             for root, closure in wave:
                 if closure.problems:
@@ -96,19 +99,40 @@ def _waves(roots: Iterable[tuple[Root, Closure]]) -> Iterator[list[tuple[Root, C
         yield wave
 
 
+class _Command(NamedTuple):
+    """The command that builds a root in a folder. `shortens`: rendered objects can be short (`krm_fn.repository.files.short_objects`)."""
+
+    words: list[str]
+    folder: Path
+    shortens: bool
+
+
 class _Run(NamedTuple):
-    """The output of a build, and the one without a render if the build failed."""
+    """The output of a build, and the one without a render if the build failed. `rest` has the rest of short objects."""
 
     process: CommandResult
     unrendered: CommandResult
+    rest: dict[str, Resource]
 
 
-def _run(tree: Tree, root: Root, programs: Programs, name: str, stopped: threading.Event) -> _Run:
+def _command(tree: Tree, root: Root, closure: Closure, name: str) -> _Command:
     arguments = ("build",) if name == _KUSTOMIZE else ("kustomize",)
     path = tree.path(root.folder)
-    command = [private_programs.find(name), *arguments, "--enable-alpha-plugins", str(path)]
-    process = programs.run(command, path, stopped=stopped)
-    return _Run(process, programs.run(command, path, renders=False, stopped=stopped) if process.problem else process)
+    value = kustomizations.overlay(closure.folders[root.folder].value, root.settings)
+    shortens = name == _KUSTOMIZE and function_layers.ends_with_function(tree, closure, root.folder, value)
+    return _Command([private_programs.find(name), *arguments, "--enable-alpha-plugins", str(path)], path, shortens)
+
+
+def _run(programs: Programs, command: _Command, reader: Reader) -> _Run:
+    """Builds a root with the function in this process, and if this fails with the function as a program, as its pipeline does."""
+    with function_calls.open_calls(programs.folder, reader.call, shortens=command.shortens) as calls:
+        process = programs.run(command.words, command.folder, stopped=reader.stopped, calls=calls)
+    if not process.problem:
+        return _Run(process, process, calls.rest)
+    if not process.slow:
+        process = programs.run(command.words, command.folder, stopped=reader.stopped)
+    unrendered = programs.run(command.words, command.folder, renders=False, stopped=reader.stopped) if process.problem else process
+    return _Run(process, unrendered, {})
 
 
 def _build_without_program(root: Root, closure: Closure) -> RootBuild:
@@ -119,7 +143,7 @@ def _build_without_program(root: Root, closure: Closure) -> RootBuild:
 def _read_build(tree: Tree, root: Root, closure: Closure, name: str, run: _Run) -> RootBuild:
     """Returns the build that a program printed, or the finding about its error. `name` is that of the program."""
     process = run.process
-    sources, problem = _output(tree, root, closure, process)
+    sources, problem = _output(tree, root, closure, process, run.rest)
     if problem:
         summary = f"{name} {problem}: {_message(tree, process.messages)}"
         cause = build_causes.find(tree, closure, process.messages)
@@ -127,7 +151,7 @@ def _read_build(tree: Tree, root: Root, closure: Closure, name: str, run: _Run) 
         message = f"the root is not built: {what}{f' ({summary})' if cause else ''}; {fix}"
         location = cause.location if cause else None
         location = location or _problem_location(closure, process.messages) or closure.folders[root.folder].location()
-        unrendered = _output(tree, root, closure, run.unrendered)[0]
+        unrendered = _output(tree, root, closure, run.unrendered, {})[0]
         return RootBuild(
             [],
             [results.error(codes.UNBUILDABLE_ROOT, message, **location)],
@@ -166,12 +190,13 @@ def _problem_location(closure: Closure, messages: str) -> dict[str, Any]:
     return location
 
 
-def _output(tree: Tree, root: Root, closure: Closure, process: CommandResult) -> tuple[list[Source], str]:
-    """Returns the resources that a build printed, or its problem."""
+def _output(tree: Tree, root: Root, closure: Closure, process: CommandResult, rest: Mapping[str, Resource]) -> tuple[list[Source], str]:
+    """Returns the resources that a build printed, or its problem. `rest` has the rest of short objects."""
     file = reading.parse(process.data, root.folder)
+    listed = [source._replace(value=short_objects.restore(source.value, rest)) for source in file.sources] if rest else file.sources
     problem = process.problem or next((finding.message for finding in results.errors_of(file.results)), "")
     keep_origins = kustomizations.has_origins(closure.folders[root.folder].value)
-    return [] if problem else [_locate_source(tree, root, closure, source, keep_origins=keep_origins) for source in file.sources], problem
+    return [] if problem else [_locate_source(tree, root, closure, source, keep_origins=keep_origins) for source in listed], problem
 
 
 def _message(tree: Tree, messages: str) -> str:

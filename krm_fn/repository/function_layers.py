@@ -13,6 +13,7 @@ from typing import Any
 
 from krm_fn.base import codes, results
 from krm_fn.base.results import Path, Result
+from krm_fn.base.yaml import reader
 from krm_fn.kubernetes import paths
 from krm_fn.kubernetes.paths import EVERY
 from krm_fn.kubernetes.types import Resource
@@ -51,6 +52,61 @@ def runs_function(tree: Tree, closure: Closure) -> bool:
 def before_function(tree: Tree, closure: Closure) -> list[str]:
     """Returns the folders of a Kustomization whose patches kustomize applies before krm-fn runs."""
     return [*dict.fromkeys(below for layer in _layers(tree, closure) for below in kustomizations.closure(tree, layer).folders)]
+
+
+def ends_with_function(tree: Tree, closure: Closure, folder: str, kustomization: dict[str, Any]) -> bool:
+    """Returns true if krm-fn is the last step of a build, and its only function. `kustomization` is that of the root, with its settings.
+
+    kustomize then sets names in fields that its lists of references name, adds hashes to names, orders the objects, and changes no more.
+    """
+    layers = {**{name: source.value for name, source in closure.folders.items()}, folder: kustomization}
+    transformers = {name: _transformers(tree, name, layer) for name, layer in layers.items()}
+    *before, last = transformers.pop(folder) or [None]
+    others = [*before, *(value for listed in transformers.values() for value in listed)]
+    return (
+        isinstance(last, dict)
+        and function_config.is_config(results.ref(last))
+        and all(isinstance(value, dict) and value.get("apiVersion") == _BUILT_IN for value in others)
+        and not any(layer.get(name) for layer in layers.values() for name in _LATE)
+        and all(_has_only_dynamo_fields(source.value) for source in _configurations(tree, layers))
+    )
+
+
+_BUILT_IN = "builtin"
+_LATE = ("crds", "generators", "validators", "vars")
+"""The fields of a Kustomization that run another function, or change objects after all functions."""
+
+
+def _transformers(tree: Tree, folder: str, kustomization: dict[str, Any]) -> list[Any]:
+    """Returns the functions of a layer in their order; None for what is no file and no text, such as a folder."""
+    values: list[Any] = []
+    for entry in entries(kustomization, "transformers"):
+        name = posixpath.normpath(posixpath.join(folder, entry.strip())) if isinstance(entry, str) else ""
+        if name and "\n" in entry.strip():
+            values += [document.value for document in reader.read(entry)[0]]
+        else:
+            values += [source.value for source in tree.read(name).sources] if name and tree.is_file(name) else [None]
+    return values
+
+
+def _configurations(tree: Tree, layers: dict[str, dict[str, Any]]) -> Iterator[Source]:
+    for folder, layer in layers.items():
+        for entry in entries(layer, "configurations"):
+            if isinstance(entry, str) and tree.is_file(name := posixpath.normpath(posixpath.join(folder, entry))):
+                yield from tree.read(name).sources
+
+
+def _has_only_dynamo_fields(value: Any) -> bool:
+    """Returns true for a list of fields for kustomize in which references are fields of Dynamo kinds, and name objects of other kinds."""
+    references = entries(value, "nameReference")
+    fields = [entry for reference in references for entry in entries(reference, "fieldSpecs")]
+    names = [text(mapping(reference).get("kind")) for reference in references]
+    return all(text(mapping(entry).get("kind")).startswith(_DYNAMO) for entry in fields) and not any(
+        not name or name.startswith(_DYNAMO) for name in names
+    )
+
+
+_DYNAMO = "Dynamo"
 
 
 def _layers(tree: Tree, closure: Closure) -> list[str]:

@@ -16,14 +16,23 @@ from typing import NamedTuple
 
 import krm_fn
 from krm_fn.render.schema import table
-from krm_fn.repository import installation
+from krm_fn.repository import function_calls, installation
 from krm_fn.repository.files import commands
 from krm_fn.repository.files.commands import CommandResult
+from krm_fn.repository.function_calls import FunctionCalls
 
 _STUBS = ("git",)
 """kpt ends if it does not find these programs, although a render does not need them."""
 _START = "import sys; sys.path.insert(0, sys.argv.pop(1)); from krm_fn.__main__ import start; start()"
-_RENDER, _PASS = "plugins", "plugins-without-render"
+_RENDER, _PASS, _CALL = "plugins", "plugins-without-render", "plugins-with-calls"
+_CALL_FOLDER = "KRM_FN_CALLS"
+_CALL_SCRIPT = """\
+/bin/cat > "$KRM_FN_CALLS/{items}"
+printf '%s\\n' "$1" > "$KRM_FN_CALLS/{calls}"
+read -r answer < "$KRM_FN_CALLS/{answers}"
+[ "$answer" = {answered} ] || exit 1
+exec /bin/cat "$KRM_FN_CALLS/{output}\""""
+"""A plugin that asks the process that runs kustomize for its output."""
 _UNCHANGED_SCRIPT = 'items=$(/bin/cat); if [ -n "$items" ]; then printf "%s\\n" "$items"; else /bin/cat "$1"; fi'
 """A plugin that returns the resources that it gets. A generator gets none, and returns its own settings."""
 _DEAD_PROXY = "http://127.0.0.1:9"
@@ -36,19 +45,30 @@ class Programs(NamedTuple):
     folder: Path
     seconds: int
 
-    def run(self, command: Sequence[str], at: Path, *, renders: bool = True, stopped: threading.Event | None = None) -> CommandResult:
+    def run(
+        self,
+        command: Sequence[str],
+        at: Path,
+        *,
+        renders: bool = True,
+        stopped: threading.Event | None = None,
+        calls: FunctionCalls | None = None,
+    ) -> CommandResult:
         """Runs kustomize, kubectl or kpt in a folder of the copy. Unless it `renders`, krm-fn passes resources through unchanged.
 
-        The program is ended once `stopped` is set.
+        The program is ended once `stopped` is set. With `calls`, they answer in place of krm-fn.
         """
+        plugins = _CALL if calls else _RENDER if renders else _PASS
         environment = {
             "PATH": str(self.folder / "bin"),
             "HOME": str(self.folder / "home"),
             "TMPDIR": str(self.folder / "tmp"),
-            "KUSTOMIZE_PLUGIN_HOME": str(self.folder / (_RENDER if renders else _PASS)),
+            "KUSTOMIZE_PLUGIN_HOME": str(self.folder / plugins),
+            **({_CALL_FOLDER: str(calls.folder)} if calls else {}),
             **dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"), _DEAD_PROXY),
         }
-        return commands.run(command, at, self.seconds, environment, stopped=stopped)
+        listener = calls.listener() if calls else None
+        return commands.run(command, at, self.seconds, environment, stopped=stopped, listener=listener)
 
 
 def create(folder: Path, seconds: int) -> Programs:
@@ -59,6 +79,7 @@ def create(folder: Path, seconds: int) -> Programs:
     for plugin in _plugins():
         _script(folder / _RENDER / plugin, f'exec {start} "$1"')
         _script(folder / _PASS / plugin, _UNCHANGED_SCRIPT)
+        _script(folder / _CALL / plugin, _CALL_SCRIPT.format(**function_calls.NAMES))
     _script(folder / "bin" / "krm-fn", f"exec {start}")
     for name in _STUBS:
         _script(folder / "bin" / name, "exit 1")

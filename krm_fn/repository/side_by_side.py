@@ -3,35 +3,75 @@
 from __future__ import annotations
 
 import os
+import queue
 import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
-from typing import TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 Value = TypeVar("Value")
 _MOST = 8
 """The most calls at one time: each program that kustomize starts needs some 100 MiB."""
+_PAUSE = 0.1
+"""The longest time between two looks at `stopped`, in seconds."""
 
 
-def run_in_order(calls: Iterable[Callable[[threading.Event], Value]]) -> Generator[Value, None, None]:
+class StoppedError(Exception):
+    """The results are no longer read."""
+
+
+class Reader(NamedTuple):
+    """The thread that reads the results, as its calls see it. `stopped` is set if it no longer reads them, for example after a signal."""
+
+    stopped: threading.Event
+    tasks: queue.SimpleQueue[tuple[Callable[[], Any], Future[Any]] | None]
+
+    def call(self, function: Callable[[], Value]) -> Value:
+        """Calls a function in the thread that reads the results, and returns its value. Raises what it raises, and StoppedError.
+
+        Only one thread does the work of krm-fn, so its tables need no locks.
+        """
+        future: Future[Value] = Future()
+        self.tasks.put((function, future))
+        while not self.stopped.is_set():
+            try:
+                return future.result(_PAUSE)
+            except TimeoutError:
+                if future.done():
+                    raise
+        raise StoppedError
+
+    def work_until(self, first: Future[Any]) -> None:
+        """Calls the functions of calls until a result is there."""
+        first.add_done_callback(lambda _: self.tasks.put(None))
+        while not first.done():
+            if task := self.tasks.get():
+                function, future = task
+                try:
+                    future.set_result(function())
+                except Exception as problem:  # noqa: BLE001 - the caller raises it
+                    future.set_exception(problem)
+
+
+def run_in_order(calls: Iterable[Callable[[Reader], Value]]) -> Generator[Value, None, None]:
     """Yields the results of calls in their order. At most two calls a core are begun or wait to be read.
 
-    Each call gets an event. It is set if the results are no longer read, for example after a signal, and the call must then end.
-    Raises what a call raises, in its turn.
+    A call must end soon after its reader has stopped. Raises what a call raises, in its turn.
     """
     cores = min(count_cores(), _MOST)
-    pending, stopped = iter(calls), threading.Event()
+    pending, reader = iter(calls), Reader(threading.Event(), queue.SimpleQueue())
     with ThreadPoolExecutor(cores) as pool:
         try:
-            begun: deque[Future[Value]] = deque(pool.submit(call, stopped) for call in islice(pending, 2 * cores))
+            begun: deque[Future[Value]] = deque(pool.submit(call, reader) for call in islice(pending, 2 * cores))
             while begun:
+                reader.work_until(begun[0])
                 value = begun.popleft().result()
-                begun.extend(pool.submit(call, stopped) for call in islice(pending, 1))
+                begun.extend(pool.submit(call, reader) for call in islice(pending, 1))
                 yield value
         finally:
-            stopped.set()
+            reader.stopped.set()
             pool.shutdown(cancel_futures=True)
 
 

@@ -12,6 +12,7 @@ import pytest
 
 from krm_fn.repository import private_programs, side_by_side, states
 from krm_fn.repository.files import commands
+from krm_fn.repository.side_by_side import Reader
 from krm_fn.repository.states import RootOptions
 from krm_fn.repository.tree import Tree
 from tests.cli import console
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from tests.repository.clones import Clone
 
 
-def wait_for(number: int, barrier: threading.Barrier, _stopped: threading.Event) -> int:
+def wait_for(number: int, barrier: threading.Barrier, _reader: Reader) -> int:
     """Return a number after another call has begun."""
     barrier.wait(10)
     return number
@@ -38,15 +39,23 @@ def test_calls_wait_at_the_same_time_and_their_results_have_the_order_of_the_cal
 
 def test_a_program_ends_when_nobody_reads_its_result(tmp_path):
     """A signal leaves the loop over the results. A build that hangs must not keep the command until its time limit."""
-    calls = [lambda stopped: "", lambda stopped: commands.run(["sleep", "60"], tmp_path, 60, stopped=stopped)]
+    calls = [lambda _: "", lambda reader: commands.run(["sleep", "60"], tmp_path, 60, stopped=reader.stopped)]
     begin = time.monotonic()
     with contextlib.closing(side_by_side.run_in_order(calls)) as outputs:
         assert next(outputs) == ""
     assert time.monotonic() - begin < 30
 
 
+def test_functions_of_calls_run_in_the_thread_that_reads():
+    """The tables of krm-fn have no locks. An exception of the function is one of the call."""
+    threads = [lambda reader: reader.call(threading.get_ident) for _ in range(3)]
+    assert {*side_by_side.run_in_order(threads)} == {threading.get_ident()}
+    with pytest.raises(ZeroDivisionError):
+        next(side_by_side.run_in_order([lambda reader: reader.call(lambda: 1 // 0)]))
+
+
 def test_what_a_call_raises_comes_in_its_turn():
-    def fail(_stopped: threading.Event) -> int:
+    def fail(_reader: Reader) -> int:
         raise ValueError("no")
 
     results = side_by_side.run_in_order([lambda _: 1, fail, lambda _: 3])

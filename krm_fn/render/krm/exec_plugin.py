@@ -27,7 +27,7 @@ def run(settings: str, stdin: BinaryIO, stdout: BinaryIO, stderr: TextIO) -> int
     Never raises, whatever the input is.
     """
     try:
-        resources, findings = _answer(settings, stdin.read())
+        _, resources, findings = expand_documents(settings, stdin.read())
     except Exception as problem:  # noqa: BLE001 - no exception may lose the user's resources
         resources, findings = [], [results.internal(problem)]
     failed = results.has_errors(findings)
@@ -38,13 +38,15 @@ def run(settings: str, stdin: BinaryIO, stdout: BinaryIO, stderr: TextIO) -> int
     return 1 if failed else 0
 
 
-def _answer(settings: str, data: bytes) -> tuple[list[Any], list[Result]]:
+def expand_documents(settings: str, data: bytes) -> tuple[list[Any], list[Any], list[Result]]:
+    """Returns the items of a call, what the function makes of them, and the findings. `settings` is the file with the configuration."""
     resource, unreadable = _settings(settings)
     text, undecodable = reader.decode(data)
     documents, broken = reader.read(text)
     items = [document.value for document in documents] or ([resource] if resource and dynamo_api.is_dynamo(resource) else [])
     findings = [*unreadable, *undecodable, *broken]
-    return function.expand_items(resourcelist.from_items(items, resource, findings or list(_check_items(items))))
+    resources, expanded = function.expand_items(resourcelist.from_items(items, resource, findings or list(_check_items(items))))
+    return items, resources, expanded
 
 
 def _settings(path: str) -> tuple[Resource | None, list[Result]]:

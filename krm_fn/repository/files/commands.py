@@ -11,7 +11,7 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import IO, NamedTuple
 
@@ -36,6 +36,13 @@ class CommandResult(NamedTuple):
     slow: bool = False
 
 
+class Listener(NamedTuple):
+    """A descriptor on which the command says something, and the function that gets the bytes while the command runs."""
+
+    descriptor: int
+    hear: Callable[[bytes], None]
+
+
 def split_words(text: str) -> list[str]:
     """Returns the words of a command line. No shell reads it. Raises ValueError if it has no words, or a quote without an end."""
     words = shlex.split(text)
@@ -53,11 +60,13 @@ def run(  # noqa: PLR0913 - one for each property of a process
     stdin: bytes = b"",
     limit: int | None = None,
     stopped: threading.Event | None = None,
+    listener: Listener | None = None,
 ) -> CommandResult:
     """Runs a command in a folder. Ends the command and its children after a time, and if it prints too much.
 
     `environment` replaces the environment of this process. The command reads `stdin` from a file without a name. `limit` is the most bytes
     that it may print; without it, they are those of the largest file that is read. The command is ended once `stopped` is set.
+    What `listener` raises ends it, too.
     """
     inherited = os.environ if environment is None else environment
     variables = {name: value for name, value in inherited.items() if name not in _OF_REPOSITORY} | {"PWD": str(folder)}
@@ -77,7 +86,7 @@ def run(  # noqa: PLR0913 - one for each property of a process
             return CommandResult(b"", "", f"{command[0]} cannot be run: {reason}")
         stack.enter_context(process)
         try:
-            return _collect_output(process, seconds, reading.LIMIT if limit is None else limit, stopped)
+            return _collect_output(process, seconds, reading.LIMIT if limit is None else limit, stopped, listener)
         finally:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
@@ -91,25 +100,25 @@ def _file(content: bytes) -> IO[bytes]:
     return file
 
 
-def _collect_output(process: subprocess.Popen[bytes], seconds: float, limit: int, stopped: threading.Event | None) -> CommandResult:
+def _collect_output(
+    process: subprocess.Popen[bytes], seconds: float, limit: int, stopped: threading.Event | None, listener: Listener | None
+) -> CommandResult:
     """Reads both streams until they end, or until the command must end."""
     out, err = bytearray(), bytearray()
     end = time.monotonic() + seconds
     with selectors.DefaultSelector() as selector:
         for stream, into in ((process.stdout, out), (process.stderr, err)):
             if stream:
-                selector.register(stream, selectors.EVENT_READ, into)
-        while selector.get_map():
+                selector.register(stream, selectors.EVENT_READ, into.extend)
+        if listener:
+            selector.register(listener.descriptor, selectors.EVENT_READ, listener.hear)
+        while len(selector.get_map()) > bool(listener):
             left = end - time.monotonic()
             if left <= 0:
                 return CommandResult(b"", _text(err), f"did not end within {seconds:g} seconds", slow=True)
             if stopped and stopped.is_set():
                 return CommandResult(b"", _text(err), "was stopped")
-            for key, _ in selector.select(min(left, _PAUSE) if stopped else left):
-                data = os.read(key.fd, _CHUNK)
-                key.data.extend(data)
-                if not data:
-                    selector.unregister(key.fileobj)
+            _read_once(selector, min(left, _PAUSE) if stopped else left)
             del err[:-_MESSAGES]
             if len(out) > limit:
                 return CommandResult(b"", _text(err), f"printed more than {limit // 1024**2} MiB")
@@ -117,6 +126,15 @@ def _collect_output(process: subprocess.Popen[bytes], seconds: float, limit: int
     if code is None:
         return CommandResult(b"", _text(err), f"did not end within {seconds:g} seconds", slow=True)
     return CommandResult(bytes(out), _text(err), _ending(code))
+
+
+def _read_once(selector: selectors.BaseSelector, seconds: float) -> None:
+    """Passes on what the streams have; waits for the first of them. A stream that has ended is removed."""
+    for key, _ in selector.select(seconds):
+        data = os.read(key.fd, _CHUNK)
+        key.data(data)
+        if not data:
+            selector.unregister(key.fileobj)
 
 
 def _code(process: subprocess.Popen[bytes], seconds: float) -> int | None:
