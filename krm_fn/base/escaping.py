@@ -27,6 +27,8 @@ _COMMAND = r"\A *:(?=:)|#(?=#[A-Za-z]*\[)"
 _COLOUR = r"(\x1b\[(?:0|1|22|3[1-7])m)"
 """The control sequences of `paint`: colours, bold, and their end (SGR of ECMA-48)."""
 
+_ENCODER = json.JSONEncoder(ensure_ascii=False, default=str)
+
 RED, GREEN, YELLOW, BLUE, CYAN, WHITE = 31, 32, 33, 34, 36, 37
 BOLD = 1
 
@@ -54,12 +56,21 @@ def has_command(text: str) -> bool:
 
 def join_lines(lines: Iterable[str], *, colours: bool = False) -> str:
     """Returns one line of output for each text. With `colours`, texts of `paint` stay as they are."""
-    return "".join(f"{_around_colours(line) if colours else visible(line)}\n" for line in lines)
+    listed = list(lines)
+    if _is_unchanged("".join(listed)):
+        return "".join([f"{line}\n" for line in listed])
+    return "".join(f"{_around_colours(line) if colours else visible(line)}\n" for line in listed)
 
 
 def output(text: str, *, colours: bool) -> str:
     """Returns a text for people with every line escaped. With `colours`, texts of `paint` stay as they are."""
-    return "\n".join(map(_around_colours if colours else visible, text.split("\n")))
+    lines = text.split("\n")
+    return text if _is_unchanged("".join(lines)) else "\n".join(map(_around_colours if colours else visible, lines))
+
+
+def _is_unchanged(text: str) -> bool:
+    """True if no character of a text, and of no part of it, is escaped: lines are judged together, because there are many."""
+    return text.isascii() and text.isprintable() and "::" not in text and "##" not in text
 
 
 def paint(text: str, *parameters: int) -> str:
@@ -73,7 +84,7 @@ def json_text(value: Any, indent: int | None = None) -> str:
     >>> print(json_text("a\u202e\x9b## é"), json_text("##[group]"))
     "a\u202e\u009b## é" "\u0023#[group]"
     """
-    text = json.dumps(value, indent=indent, ensure_ascii=False, default=str)
+    text = _ENCODER.encode(value) if indent is None else json.dumps(value, indent=indent, ensure_ascii=False, default=str)
     if not text.isascii() or "\x7f" in text:
         text = "".join(character if character == "\n" or _is_visible(character) else json.dumps(character)[1:-1] for character in text)
     return re.sub(_COMMAND, r"\\u0023", text) if "##" in text else text

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import Any
 
 from krm_fn.base import escaping, report, results
+from krm_fn.base.results import Path
 from krm_fn.base.yaml import emitter, positions
 from krm_fn.cli import command_output
 from krm_fn.origins.explain import Explained, ExplainedField
@@ -70,7 +72,7 @@ def _text(section: Section, locations: OriginLocations, shown_rules: set[str], *
         )
         lines.append(escaping.paint(head, escaping.BOLD) if colour else head)
         for field in explained.fields:
-            lines.append(f"  {report.visible(results.field(field.path))}: {report.value(field.value)}")
+            lines.append(f"  {_field_name(field.path)}: {report.value(field.value)}")
             lines += [f"    {_style_word(word, words, colour=colour)}" for word, words in _of_field(field, locations, shown_rules)]
         yield escaping.join_lines(lines, colours=colour)
     if section.heading and number < 0:
@@ -91,8 +93,10 @@ def _of_field(field: ExplainedField, locations: OriginLocations, shown_rules: se
         yield "overrides", f"{report.value(overridden.value)}: {words}"
 
 
-def _first(origins: Sequence[Origin]) -> list[Origin]:
+def _first(origins: Sequence[Origin]) -> Sequence[Origin]:
     """The first origins of a value, among them a rule if the value has any."""
+    if len(origins) <= _MOST:
+        return origins
     shown, rules = list(origins[:_MOST]), [origin for origin in origins if origin.kind == "rule"]
     return shown if any(origin.kind == "rule" for origin in shown) else [*shown[: _MOST - len(rules[:1])], *rules[:1]]
 
@@ -104,17 +108,20 @@ def _style_word(word: str, rest: str, *, colour: bool) -> str:
 
 def _describe_origin(origin: Origin, locations: OriginLocations, shown_rules: set[str]) -> tuple[str, str]:
     """The kind of an origin, and its description. A rule outside of `shown_rules` gets its sentence, and is added to them."""
-    location, field = locations.of(origin), report.visible(results.field(origin.path))
+    if origin.kind == "rule":
+        rule = origin.rule
+        if rule.name in shown_rules:
+            return "rule", rule.name
+        shown_rules.add(rule.name)
+        return "rule", f"{rule.name}: {rule.says}" + (f" ({rule.follows})" if rule.follows else "")
+    location, field = locations.of(origin), _field_name(origin.path)
     where = f"{report.visible(location.file)}:{location.line} " if location else ""
-    if origin.kind == "user":
-        return "user", f"{where}{field}"
-    if origin.kind == "config":
-        return "config", f"{where}{field}{' (default)' if locations.is_default(origin) else ''}"
-    rule = origin.rule
-    if rule.name in shown_rules:
-        return "rule", rule.name
-    shown_rules.add(rule.name)
-    return "rule", f"{rule.name}: {rule.says}" + (f" ({rule.follows})" if rule.follows else "")
+    return origin.kind, f"{where}{field}{' (default)' if origin.kind == 'config' and locations.is_default(origin) else ''}"
+
+
+@lru_cache(10_000)  # the objects of many graphs have the same fields
+def _field_name(path: Path) -> str:
+    return report.visible(results.field(path))
 
 
 def _json(section: Section, locations: OriginLocations) -> Iterator[dict[str, Any]]:

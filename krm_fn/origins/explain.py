@@ -22,6 +22,8 @@ from krm_fn.render.resolve import cluster
 
 _OWNERS = 10
 """The largest number of Dynamo resources that are traced together. Of an object with more owners, only the annotation differs."""
+_MOST_KNOWN = 5000
+"""The largest number of combinations of marks whose origins are kept."""
 _OWNER_FIELDS: tuple[Path, ...] = (("kind",), ("metadata", "name"))
 _OWNER_PATH: Path = ("metadata", "annotations", labels.OWNER)
 
@@ -127,7 +129,7 @@ def trace_objects(
         traced = render(read, settings)
         for resource in owned:
             others = {*_owner_keys(resource)} - owners
-            refs = [results.ref(resources[index]) for index, key in keys.items() if key in others]
+            refs = [results.ref(resources[index]) for index, key in keys.items() if key in others] if others else ()
             more = frozenset(Origin("user", path, ref) for ref in refs for path in _OWNER_FIELDS)
             leaves = traced.leaves.get(identity.key(resource), [])
             yield resource, [_with_owners(leaf, resource, more) for leaf in leaves] if more else leaves
@@ -209,6 +211,9 @@ class _OriginReader:
     def _origins(self, marks: Marks) -> tuple[Origin, ...]:
         """The origins of marks, each once: the user's fields, settings, rules."""
         if marks not in self._known:
+            if len(self._known) > _MOST_KNOWN:  # those of earlier graphs
+                self._known.clear()
+                self._read.clear()
             ordered = [self._read[mark] if mark in self._read else self._reading(mark) for mark in marks]
             self._known[marks] = tuple(dict.fromkeys([origin for _, origin in sorted(ordered, key=itemgetter(0))]))
         return self._known[marks]

@@ -25,8 +25,9 @@ class MarkedText(str):
     `spans` are the lengths of its parts and the marks of each part, so that a part of the text has the marks of that part only.
     """
 
-    __slots__ = ("overridden", "spans")
+    __slots__ = ("_marks", "overridden", "spans")
     spans: tuple[tuple[int, Marks], ...]
+    _marks: Marks
     overridden: tuple[Overridden, ...]
 
     def __new__(cls, text: str, marks: Marks = NONE, overridden: tuple[Overridden, ...] = ()) -> Self:
@@ -39,7 +40,13 @@ class MarkedText(str):
     @property
     def marks(self) -> Marks:
         """The marks of all parts."""
-        return self.spans[0][1] if len(self.spans) == 1 else NONE.union(*(marks for _, marks in self.spans))
+        if len(self.spans) == 1:
+            return self.spans[0][1]
+        try:
+            return self._marks
+        except AttributeError:
+            self._marks = NONE.union(*(marks for _, marks in self.spans))
+            return self._marks
 
     def __str__(self) -> str:
         return self
@@ -114,6 +121,7 @@ class Decimal(float):
 
 _TYPES: dict[type, type] = {str: MarkedText, int: Whole, float: Decimal, MarkedText: MarkedText, Whole: Whole, Decimal: Decimal}
 _PLAIN: dict[type, type] = {MarkedText: str, Whole: int, Decimal: float}
+_LISTS = {list, tuple, set, frozenset}
 
 
 def plain_type(kind: type) -> type:
@@ -123,18 +131,27 @@ def plain_type(kind: type) -> type:
 
 def of(*values: Any) -> Marks:
     """Returns the marks of values, and of all values in their lists and mappings. Ignores named tuples: plans hold the whole input."""
-    if len(values) == 1 and type(values[0]) in _PLAIN:
-        return values[0].marks  # type: ignore[no-any-return]
+    if len(values) == 1:
+        kind = type(values[0])
+        if kind in _PLAIN:
+            return values[0].marks  # type: ignore[no-any-return]
+        if kind is not dict and kind not in _LISTS:
+            return NONE
     marks: set[Origin] = set()
+    _add_of(values, marks)
+    return frozenset(marks) if marks else NONE
+
+
+def _add_of(values: Iterable[Any], marks: set[Origin]) -> None:
     for value in values:
         kind = type(value)
         if kind in _PLAIN:
             marks |= value.marks
-        elif kind in (list, tuple, set, frozenset):
-            marks |= of(*value)
+        elif kind in _LISTS:
+            _add_of(value, marks)
         elif kind is dict:
-            marks |= of(*value, *value.values())
-    return frozenset(marks)
+            _add_of(value, marks)
+            _add_of(value.values(), marks)
 
 
 def with_marks(value: Any, marks: Marks) -> Any:
@@ -155,6 +172,12 @@ def plain(value: Any) -> Any:
     kind = type(value)
     if kind is MarkedText:
         return str.__str__(value)
+    if kind is str or value is None:
+        return value
+    if kind is dict:
+        return {plain(key): plain(inner) for key, inner in value.items()}
+    if kind is list:
+        return [plain(entry) for entry in value]
     if kind is Whole:
         return int.__int__(value)
     if kind is Decimal:

@@ -34,7 +34,8 @@ class TextOrigins:
     @cached_property
     def _marks(self) -> dict[tuple[ObjectKey, Path], Marks]:
         traced = explain.trace_objects(self._resources, self._objects, self._settings, trace.plan)
-        return {(identity.key(resource), leaf.path): leaf.marks for resource, leaves in traced for leaf in leaves}
+        keyed = ((identity.key(resource), leaves) for resource, leaves in traced)
+        return {(key, leaf.path): leaf.marks for key, leaves in keyed for leaf in leaves}
 
     @cached_property
     def _by_ref(self) -> dict[Ref, Resource]:

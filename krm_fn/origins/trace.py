@@ -7,6 +7,7 @@ of it.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any, NamedTuple
 
 from krm_fn.base import results
@@ -36,7 +37,7 @@ class Leaf(NamedTuple):
 
 
 class Trace(NamedTuple):
-    """The objects of a render with their marks, in the order of the render, and the leaves of each object by its key."""
+    """The objects of a render with their marks, in the order of the render, and the leaves of each generated object by its key."""
 
     marked: list[Resource]
     leaves: dict[ObjectKey, list[Leaf]]
@@ -65,7 +66,9 @@ def _trace_resources(
     with tracing_loader.second_core() as load:
         core, kind = load("krm_fn.render.expand"), load("krm_fn.render.config").Config
         made = objects(core, [marked_resource(resource) for resource in resources], marked_config(settings, kind, config.key))
-    return Trace(made, {identity.key(marked): leaves(marked) for marked in made})
+    inputs = {identity.key(resource) for resource in resources}
+    generated = {key: marked for marked in made if (key := identity.key(marked)) not in inputs}
+    return Trace(made, {key: leaves(marked) for key, marked in generated.items()})
 
 
 def convert(resource: Resource, version: str) -> list[Leaf]:
@@ -89,11 +92,13 @@ def _collect(value: Any, path: Path, key: Any, collected: list[Leaf]) -> None:
         for index, inner in enumerate(value):
             _collect(inner, (*path, index), key, collected)
     else:
-        is_marked = type(key) is MarkedText
-        placed = key.marks if is_marked else NONE
-        rules = frozenset(mark for mark in placed if mark.kind == "rule")
-        overridden = key.overridden if is_marked else ()
-        collected.append(Leaf(path, marked_values.plain(value), marked_values.of(value) or placed, rules, overridden))
+        placed, overridden = (key.marks, key.overridden) if type(key) is MarkedText else (NONE, ())
+        collected.append(Leaf(path, marked_values.plain(value), marked_values.of(value) or placed, _rules_of(placed), overridden))
+
+
+@cache
+def _rules_of(marks: Marks) -> Marks:
+    return frozenset(mark for mark in marks if mark.kind == "rule")
 
 
 def marked_resource(resource: Resource) -> Resource:

@@ -64,6 +64,9 @@ COMPUTING = (
 )
 """Modules that compute on plain values: hashes, quantities, JSON as Go writes it."""
 
+_RULES, _SILENT = "render.rules", ("check_graph", "check_together")
+"""The functions of this package yield findings, which the second core does not report: an explained resource has been checked."""
+
 _RUNTIME: dict[str, Any] = {
     "_trace_assign": tracing_runtime.assign,
     "_trace_comprehension": tracing_runtime.comprehension,
@@ -133,7 +136,9 @@ class _Finder(MetaPathFinder):
             return None
         spec = PathFinder.find_spec(fullname, path if name else [_FOLDER])
         is_plain = not name or (_is_in(name, _PLAIN) and name not in _REWRITTEN)
-        if spec is not None and spec.loader is not None and not is_plain:
+        if spec is not None and name == _RULES:
+            spec.loader = _SilentLoader(spec.loader)
+        elif spec is not None and spec.loader is not None and not is_plain:
             spec.loader = (_ComputingLoader if _is_in(name, COMPUTING) else _RewritingLoader)(spec.loader)
         return spec
 
@@ -150,6 +155,19 @@ class _DelegatingLoader(Loader):
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._loader, name)
+
+
+class _SilentLoader(_DelegatingLoader):
+    """Loads a module as it is, with functions that find nothing."""
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Runs the module, and replaces the functions."""
+        self._loader.exec_module(module)
+        vars(module).update(dict.fromkeys(_SILENT, _find_nothing))
+
+
+def _find_nothing(*_arguments: object) -> tuple[()]:
+    return ()
 
 
 class _RewritingLoader(_DelegatingLoader):

@@ -17,46 +17,58 @@ SPREAD = object()
 
 def marked_constants(module: str, constants: Iterable[tuple[str | int, str]]) -> list[Any]:
     """Marks the constants of a module, each with the qualified name of the function or constant that contains it."""
-    marks = {scope: frozenset((_location(module, scope),)) for _, scope in constants}
-    return [marked_values.with_marks(value, marks[scope]) for value, scope in constants]
+    return [marked_values.with_marks(value, _location(module, scope)) for value, scope in constants]
 
 
-def locations_of(module: str, scopes: Iterable[str]) -> list[Origin]:
-    """Returns the locations of functions and constants of a module, by their qualified names."""
+def locations_of(module: str, scopes: Iterable[str]) -> list[Marks]:
+    """Returns the marks of functions and constants of a module, by their qualified names."""
     return [_location(module, scope) for scope in scopes]
 
 
-def _location(module: str, scope: str) -> Origin:
-    return Origin("rule", (module, scope))
+@functools.cache
+def _location(module: str, scope: str) -> Marks:
+    return frozenset((Origin("rule", (module, scope)),))
 
 
-def mapping(location: Origin, *entries: tuple[Any, Any]) -> dict[Any, Any]:
+@functools.cache
+def _key(text: str, marks: Marks) -> MarkedText:
+    """The key that a dict display makes of a constant. Thousands of mappings share it."""
+    return MarkedText(text, marks)
+
+
+def mapping(location: Marks, *entries: tuple[Any, Any]) -> dict[Any, Any]:
     """Makes a dict display: each key has the location of the display as its mark, and keeps the marks of a key that the user wrote."""
-    builder = _Builder()
-    here = frozenset((location,))
+    listed: list[tuple[Any, Any]] = []
     for key, value in entries:
         if key is SPREAD:
-            for inner, inner_value in value.items() if hasattr(value, "items") else ((inner, value[inner]) for inner in value):
-                builder.put(inner if type(inner) is not str else MarkedText(inner, here), inner_value)
+            items = value.items() if hasattr(value, "items") else ((inner, value[inner]) for inner in value)
+            listed += [(_key(inner, location) if type(inner) is str else inner, inner_value) for inner, inner_value in items]
+        elif type(key) is str:
+            listed.append((_key(key, location), value))
         elif isinstance(key, str):
-            builder.put(MarkedText(key, here | {mark for mark in marked_values.of(key) if mark.kind != "rule"}), value)
+            listed.append((MarkedText(key, location | {mark for mark in marked_values.of(key) if mark.kind != "rule"}), value))
         else:
-            builder.put(key, value)
-    return builder.mapping()
+            listed.append((key, value))
+    return comprehension(listed)
 
 
-def mark_keywords(location: Origin, arguments: dict[Any, Any]) -> dict[Any, Any]:
+def mark_keywords(location: Marks, arguments: dict[Any, Any]) -> dict[Any, Any]:
     """Makes a mapping of keyword arguments: its keys have the location of the call."""
-    here = frozenset((location,))
-    return {MarkedText(key, here) if type(key) is str else key: value for key, value in arguments.items()}
+    return {_key(key, location) if type(key) is str else key: value for key, value in arguments.items()}
 
 
 def comprehension(entries: Iterable[tuple[Any, Any]]) -> dict[Any, Any]:
-    """Makes the mapping of a dict comprehension. A later entry of a key replaces the earlier one, and its key has the replaced value."""
-    builder = _Builder()
-    for key, value in entries:
-        builder.put(key, value)
-    return builder.mapping()
+    """Makes a mapping of entries. A later entry of a key replaces the earlier one at its position, and its key has the replaced value."""
+    listed = list(entries)
+    distinct = dict(listed)
+    if len(distinct) == len(listed):
+        return distinct
+    made: dict[Any, tuple[Any, Any]] = {}
+    for entry in listed:
+        key = entry[0]
+        old = made.get(key)
+        made[key] = entry if old is None else _replace_entry(*old, *entry)
+    return dict(made.values())
 
 
 def assign(target: Any, key: Any, value: Any) -> None:
@@ -64,28 +76,9 @@ def assign(target: Any, key: Any, value: Any) -> None:
     if type(target) is not dict or key not in target or target[key] is value:
         target[key] = value
         return
-    builder = _Builder()
-    for old, old_value in target.items():
-        builder.put(old, old_value)
-    builder.put(key, value)
+    entries = comprehension([*target.items(), (key, value)])
     target.clear()
-    target.update(builder.mapping())
-
-
-class _Builder:
-    """Builds a dict whose keys are those of the last entry with that key, at the position of the first."""
-
-    def __init__(self) -> None:
-        self._entries: dict[Any, tuple[Any, Any]] = {}
-
-    def put(self, key: Any, value: Any) -> None:
-        """Adds an entry."""
-        old = self._entries.get(key)
-        self._entries[key] = (key, value) if old is None else _replace_entry(*old, key, value)
-
-    def mapping(self) -> dict[Any, Any]:
-        """Returns the dict."""
-        return dict(self._entries.values())
+    target.update(entries)
 
 
 def _replace_entry(old_key: Any, old: Any, key: Any, value: Any) -> tuple[Any, Any]:
@@ -93,29 +86,32 @@ def _replace_entry(old_key: Any, old: Any, key: Any, value: Any) -> tuple[Any, A
     if old is value and not isinstance(old, bool):
         return old_key, value
     if type(old) is dict and type(value) is dict:
-        return key, {_overriding_inner(inner, inner_value, old): inner_value for inner, inner_value in value.items()}
+        old_keys = {inner: inner for inner in old}
+        return key, {_overriding_inner(inner, inner_value, old, old_keys): inner_value for inner, inner_value in value.items()}
     return _overriding(old_key, old, key, value), value
 
 
-def _overriding_inner(key: Any, value: Any, replaced: dict[Any, Any]) -> Any:
-    """The key of an entry of a mapping that replaces another mapping."""
+def _overriding_inner(key: Any, value: Any, replaced: dict[Any, Any], old_keys: dict[Any, Any]) -> Any:
+    """The key of an entry of a mapping that replaces another mapping. `old_keys` are the keys of that one, with their marks."""
     if key not in replaced or replaced[key] is value or isinstance(value, dict):
         return key
-    return _overriding(next(old_key for old_key in replaced if old_key == key), replaced[key], key, value)
+    return _overriding(old_keys[key], replaced[key], key, value)
 
 
 def _overriding(old_key: Any, old: Any, key: Any, value: Any) -> Any:
     """The key with the old value, unless the new value is equal or made of it, or the old value had no marks."""
+    if not isinstance(key, str) or old == value:
+        return key
     marks = marked_values.of(old) or marked_values.of(old_key)
-    if not isinstance(key, str) or old == value or not marks or not marks.isdisjoint(marked_values.of(value)):
+    if not marks or not marks.isdisjoint(marked_values.of(value)):
         return key
     overridden = (*(old_key.overridden if type(old_key) is MarkedText else ()), Overridden(marked_values.plain(old), marks))
     return MarkedText(key, marked_values.of(key), overridden)
 
 
-def join_fstring(location: Origin, *parts: str) -> MarkedText:
+def join_fstring(location: Marks, *parts: str) -> MarkedText:
     """Makes the text of an f-string: its values have their own marks, and the text between them has the location of the f-string."""
-    return marked_values.join_texts(parts, frozenset((location,)))
+    return marked_values.join_texts(parts, location)
 
 
 def format_value(value: Any) -> Any:
@@ -139,10 +135,10 @@ def kind(value: Any) -> type:
     return marked_values.plain_type(type(value))
 
 
-def mark_result(location: Origin, value: Any, *arguments: Any) -> Any:
+def mark_result(location: Marks, value: Any, *arguments: Any) -> Any:
     """Marks the result of a function that returns texts or numbers: one without marks gets those of the arguments, and the location."""
     if type(value) in (str, int):
-        return marked_values.with_marks(value, marked_values.of(*arguments) | {location})
+        return marked_values.with_marks(value, marked_values.of(*arguments) | location)
     return value
 
 
@@ -162,19 +158,31 @@ def on_plain_values(function: Callable[..., Any], location: Origin | None) -> Ca
 
     @functools.wraps(function)
     def call_plain(*arguments: Any, **more: Any) -> Any:
-        plain = marked_values.plain(arguments)
+        plain = [marked_values.plain(argument) for argument in arguments]
         result = function(*plain, **marked_values.plain(more))
         marks = _within((arguments, more))
+        if not marks:
+            return result
         is_changed = location is not None and result not in plain and getattr(result, "text", None) not in plain
-        return marked_values.add_marks(result, marks | {location} if location is not None and is_changed else marks) if marks else result
+        return marked_values.add_marks(result, marks | {location} if location is not None and is_changed else marks)
 
     return call_plain
 
 
 def _within(value: Any) -> Marks:
     """The marks of a value, those in named tuples included."""
-    if isinstance(value, tuple):
-        return frozenset().union(*map(_within, value))
+    marks: set[Origin] = set()
+    _add_within(value, marks)
+    return frozenset(marks)
+
+
+def _add_within(value: Any, marks: set[Origin]) -> None:
     if type(value) is dict:
-        return frozenset().union(*map(_within, value), *map(_within, value.values()))
-    return frozenset().union(*map(_within, value)) if type(value) is list else marked_values.of(value)
+        for key, inner in value.items():
+            _add_within(key, marks)
+            _add_within(inner, marks)
+    elif isinstance(value, list | tuple):
+        for entry in value:
+            _add_within(entry, marks)
+    else:
+        marks |= marked_values.of(value)
