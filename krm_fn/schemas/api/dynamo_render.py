@@ -22,7 +22,14 @@ _LIMITED = {
 def model(settings: type, name: str = "") -> type[base.Model]:
     """Returns the model of a class of `krm_fn.render.config`: the same fields, defaults and descriptions, with camelCase keys."""
     fields: dict[str, Any] = {field: (kind, info) for field, kind, info in _fields(settings)}
-    return create_model(name or settings.__name__, __base__=base.Model, __module__=__name__, __doc__=settings.__doc__, **fields)
+    return create_model(
+        name or settings.__name__,
+        __base__=base.Model,
+        __module__=__name__,
+        __doc__=settings.__doc__,
+        __cls_kwargs__={"use_attribute_docstrings": False},  # these are in `fields`; pydantic would look for the source of the class
+        **fields,
+    )
 
 
 def _fields(settings: Any) -> Iterator[tuple[str, Any, Any]]:

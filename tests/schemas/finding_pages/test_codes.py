@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,12 @@ from tests.support import argument_mistakes, faults, native_mistakes, newer_faul
 
 PACKAGE = Path(krm_fn.__file__).parent
 TABLE = Path(codes.__file__)
-SOURCES = {file.relative_to(PACKAGE).as_posix(): ast.parse(file.read_text()) for file in sorted(PACKAGE.rglob("*.py")) if file != TABLE}
+
+
+@cache
+def modules():
+    """The syntax trees of all modules of the package but the table. They are parsed by the worker that needs them."""
+    return {file.relative_to(PACKAGE).as_posix(): ast.parse(file.read_text()) for file in sorted(PACKAGE.rglob("*.py")) if file != TABLE}
 
 
 def used(tree):
@@ -33,11 +39,11 @@ def literal(tree):
 
 def test_no_module_writes_a_code_as_text():
     """The table of codes has each of them, once: `git grep UNKNOWN_FIELD` finds every rule of a code."""
-    assert {name: found for name, tree in SOURCES.items() if (found := literal(tree))} == {}
+    assert {name: found for name, tree in modules().items() if (found := literal(tree))} == {}
 
 
 def test_every_code_of_the_table_is_used():
-    assert {name for tree in SOURCES.values() for name in used(tree)} == {*finding_pages.CONSTANTS.values()}
+    assert {name for tree in modules().values() for name in used(tree)} == {*finding_pages.CONSTANTS.values()}
 
 
 @pytest.mark.parametrize(
@@ -87,7 +93,7 @@ def test_titles_are_short_capitalised_and_told_apart():
 
 def test_messages_of_pages_without_an_example_are_messages_of_the_program():
     """The names and values in such a message are made up. The other words are those of the program: at least three in a row."""
-    constants = [node.value for tree in SOURCES.values() for node in ast.walk(tree) if isinstance(node, ast.Constant)]
+    constants = [node.value for tree in modules().values() for node in ast.walk(tree) if isinstance(node, ast.Constant)]
     known = {row for text in constants if isinstance(text, str) for row in rows(text)}
     assert [code for code, page in finding_pages.pages().items() if not page.wrong and not rows(page.message) & known] == []
 
