@@ -81,7 +81,7 @@ def required_versions(
 
     `exported` are objects of the cluster: nodes, workloads of the platform, definitions. A part that no object uses is left out.
     """
-    rows = [_row(part, before, after, [*_versions(part, platform, exported)]) for part in _used_parts(objects)]
+    rows = [_row(part, before, after, objects, [*_versions(part, platform, exported)]) for part in _used_parts(objects)]
     syncer = [*_images(SYNCER, exported)]
     if syncer:
         rows.append(_compare_versions(SYNCER, krm_fn.__version__, syncer, ()))
@@ -100,7 +100,8 @@ def _used_parts(objects: Iterable[Resource]) -> list[str]:
     """Returns the parts that objects use, in the order of the tables."""
     used = {"kubernetes"}
     for resource in objects:
-        used.add(workloads.platform(resource))
+        if kind := workloads.of_object(resource):
+            used.add(kind.platform)
         for template in pods.of(resource):
             used.add(_SCHEDULERS.get(f"{template.spec.get('schedulerName')}", ""))
             containers = (*values.objects(template.spec.get("containers")), *values.objects(template.spec.get("initContainers")))
@@ -136,9 +137,13 @@ def _images(part: str, exported: Iterable[Resource]) -> Iterator[_Version]:
                     yield _Version(image.tag or f"{container.get('image')}", f"{ref.kind} {ref.name}")
 
 
-def _row(part: str, before: ReleaseNumber, after: ReleaseNumber, versions: Sequence[_Version]) -> RequiredVersion:
+def _row(
+    part: str, before: ReleaseNumber, after: ReleaseNumber, objects: Iterable[Resource], versions: Sequence[_Version]
+) -> RequiredVersion:
     actions = tuple(floors.platform_changes(before, after, part))
-    minimum = getattr(floors.FLOORS[after], part, "")
+    kinds = (workloads.of_object(resource) for resource in objects)
+    minimums = (getattr(floors.FLOORS[after], part, ""), *(kind.platform_floor for kind in kinds if kind and kind.platform == part))
+    minimum = max(minimums, key=lambda version: floors.parse_version(version) or ())
     if minimum:
         return _compare_versions(part, minimum, versions, actions)
     current = versions[0] if versions else _Version("", "")

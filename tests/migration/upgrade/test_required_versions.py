@@ -17,8 +17,15 @@ V0_9, V1_5, V1_6 = (0, 9), (1, 5), (1, 6)
 def workload(kind, pod=None, name="a", image="dynamo:1"):
     """An object with one pod template."""
     spec = {"containers": [{"name": "main", "image": image}], **(pod or {})}
-    api_version = {"PodCliqueSet": "grove.io/v1alpha1", "LeaderWorkerSet": "leaderworkerset.x-k8s.io/v1"}.get(kind, "apps/v1")
+    api_version = API_VERSIONS.get(kind, "apps/v1")
     return {"apiVersion": api_version, "kind": kind, "metadata": {"name": name}, "spec": {"template": {"spec": spec}}}
+
+
+API_VERSIONS = {
+    "DisaggregatedSet": "disaggregatedset.x-k8s.io/v1",
+    "LeaderWorkerSet": "leaderworkerset.x-k8s.io/v1",
+    "PodCliqueSet": "grove.io/v1alpha1",
+}
 
 
 def with_variable(name):
@@ -50,6 +57,7 @@ def running(image):
 
 NATS, ETCD, SYNCER = with_variable("NATS_SERVER"), with_variable("ETCD_ENDPOINTS"), "registry.example/dynamo-krm-fn"
 GROVE, SET, KAI = workload("PodCliqueSet"), workload("LeaderWorkerSet"), workload("Deployment", {"schedulerName": "kai-scheduler"})
+JOINED = workload("DisaggregatedSet")
 GRAPH = {"apiVersion": "nvidia.com/v1beta1", "kind": "DynamoGraphDeployment", "metadata": {"name": "chat"}}
 
 ROWS = [
@@ -114,6 +122,8 @@ ROWS = [
         "met",
         "v0.7.0",
     ),
+    ("a DisaggregatedSet", "leader_worker_set", V1_6, [SET, JOINED], {"leader_worker_set": "0.8.0"}, [], "not met", "0.8.0"),
+    ("the first version with DisaggregatedSets", "leader_worker_set", V0_9, [JOINED], {"leader_worker_set": "0.9.0"}, [], "met", "0.9.0"),
     ("NATS has no floor", "nats", V1_6, [NATS], {}, [running("nats:2.10.1-alpine")], "not stated", "2.10.1-alpine"),
     ("nobody uses NATS", "nats", V1_6, [SET], {}, [running("nats:2.10.1")], None, None),
     ("etcd has no floor", "etcd", V1_5, [ETCD], {}, [], "not stated", ""),

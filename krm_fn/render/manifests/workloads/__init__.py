@@ -139,14 +139,14 @@ def is_workload(resource: Resource) -> bool:
     return identity.key(resource)[:2] in objects()
 
 
-def platform(resource: Resource) -> str:
-    """Returns the part of the platform whose controller creates the pods of an object; empty for Kubernetes itself and other objects."""
-    return _platforms().get(identity.key(resource)[:2], "")
+def of_object(resource: Resource) -> Workload | None:
+    """Returns the workload kind that makes objects as this one; None for other objects."""
+    return _by_object().get(identity.key(resource)[:2])
 
 
 @cache
-def _platforms() -> dict[tuple[str, str], str]:
-    return {kind: get(name).platform for name in names() for kind in get(name).objects}
+def _by_object() -> dict[tuple[str, str], Workload]:
+    return {kind: get(name) for name in names() for kind in get(name).objects}
 
 
 @cache
