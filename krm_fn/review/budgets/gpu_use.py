@@ -72,7 +72,7 @@ class LimitUse(NamedTuple):
 
 
 class _Part(NamedTuple):
-    """The rollouts of one object, with the namespace and the team of its pods."""
+    """The rollouts of one service of an object, with the namespace and the team of its pods."""
 
     name: str
     namespace: str
@@ -81,7 +81,7 @@ class _Part(NamedTuple):
 
 
 _Selection = tuple[_Part, "Limit | Rest"]
-"""The rollouts of an object, and the limit that selects GPUs of its pods."""
+"""The rollouts of a service, and the limit that selects GPUs of its pods."""
 
 
 class Measured(NamedTuple):
@@ -167,9 +167,12 @@ def _parts(root: RootObjects, team_label: str) -> Iterator[_Part]:
             rollouts: tuple[Rollout, ...] = (_job(change),)
         else:
             rollouts = forecast.kind_forecast(change, cluster_state).rollouts
-        if any(demand.amounts or demand.claims for rollout in rollouts for demand in (*rollout.old_demands, *rollout.new_demands)):
-            service = next((rollout.service for rollout in rollouts if rollout.service), None) or object_rules.service_of_workload(change)
-            yield _Part(_name(service, change.key), change.key.namespace, teams.of(change), rollouts)
+        by_service: dict[Service | None, list[Rollout]] = {}
+        for rollout in rollouts:
+            if any(demand.amounts or demand.claims for demand in (*rollout.old_demands, *rollout.new_demands)):
+                by_service.setdefault(rollout.service or object_rules.service_of_workload(change), []).append(rollout)
+        for service, members in by_service.items():
+            yield _Part(_name(service, change.key), change.key.namespace, teams.of(change), tuple(members))
 
 
 def _name(service: Service | None, key: ObjectKey) -> str:

@@ -11,6 +11,7 @@ from krm_fn.review.budgets.gpu_use import RootObjects
 from krm_fn.review.budgets.limits import Budget, Limit
 from tests.review.budgets import shapes
 from tests.review.budgets.shapes import SHAPES, container, deployment, pod
+from tests.support import disaggregated_faults, given
 from tests.support.cases import cases
 
 ALL = Limit("all", gpus=1000)
@@ -53,6 +54,15 @@ CHANGES = [
 @cases(("old", "new", "gpus"), CHANGES)
 def test_the_peak_of_a_change(old, new, gpus):
     assert used([old], [new]) == [gpus]
+
+
+def test_the_services_of_one_object_are_named_apart():
+    """A DisaggregatedSet has the pods of several services."""
+    gpus = {"main": {"resources": {"limits": {"nvidia.com/gpu": "2"}}}}
+    graph = disaggregated_faults.pair(prefill={"replicas": 3, **gpus}, decode=gpus)
+    joined = given.rendered(graph, **disaggregated_faults.SETTINGS)["DisaggregatedSet/chat"]
+    (use,) = measured([joined], [joined]).uses
+    assert use.largest == (("team/chat/Prefill", 6), ("team/chat/Decode", 2))
 
 
 H100 = {"nodeSelector": {"nvidia.com/gpu.product": "H100"}}
