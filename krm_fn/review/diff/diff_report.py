@@ -182,14 +182,15 @@ def shown_fields(fields: Sequence[FieldChange]) -> list[tuple[int, str, FieldCha
     """Returns the fields of an object for readers: the number of each, its name and its change.
 
     Labels and variables that have the same worker hash are one entry, because the hash is an effect of the change that restarts the pods.
+    So are the annotations of all roles of a DisaggregatedSet that have its revision.
     """
-    folded = hash_fields(fields)
-    name = f"worker hash, in {len(folded)} fields"
-    return [
-        (number, name if len(folded) > 1 and number == folded[0] else field_path(field), field)
-        for number, field in enumerate(fields)
-        if number not in folded[1:]
-    ]
+    revisions = [number for number, field in enumerate(fields) if field.path[-1:] == (labels.SET_REVISION,)]
+    names, hidden = {}, set()
+    for words, numbers in (("worker hash", hash_fields(fields)), ("revision", revisions)):
+        if len(numbers) > 1:
+            names[numbers[0]] = f"{words}, in {len(numbers)} fields"
+            hidden.update(numbers[1:])
+    return [(number, names.get(number) or field_path(field), field) for number, field in enumerate(fields) if number not in hidden]
 
 
 def hash_fields(fields: Sequence[FieldChange]) -> list[int]:
