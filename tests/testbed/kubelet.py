@@ -40,9 +40,9 @@ _UNTOUCHED = "Untouched"
 
 
 @contextlib.contextmanager
-def running(plane: ControlPlane, seconds: float = 0) -> Iterator[None]:
+def running(plane: ControlPlane, seconds: float | Callable[[Object], float] = 0) -> Iterator[None]:
     """Act as kubelet for all pods of a control plane. A pod is ready `seconds` after it was created, and runs from the beginning."""
-    with background.running(_Kubelet(plane, seconds).work(), "kubelet"):
+    with background.running(_Kubelet(plane, seconds if callable(seconds) else lambda _: seconds).work(), "kubelet"):
         yield
 
 
@@ -52,7 +52,7 @@ def end(pod: Object, message: str = "", **codes: int) -> Object:
 
 
 class _Kubelet:
-    def __init__(self, plane: ControlPlane, seconds: float) -> None:
+    def __init__(self, plane: ControlPlane, seconds: Callable[[Object], float]) -> None:
         self._kubeconfig = plane.kubeconfig
         self._seconds = seconds
         self._addresses = _ADDRESSES.hosts()
@@ -91,9 +91,9 @@ class _Kubelet:
             await self._session.request("DELETE", path, {"gracePeriodSeconds": 0, "preconditions": {"uid": pod["metadata"]["uid"]}})
         elif "containerStatuses" not in pod["status"] and not _scheduled_false(pod) and not _untouched(pod):
             address = str(next(self._addresses))
-            if self._seconds:
+            if seconds := self._seconds(pod):
                 await self._report(path, pod, _status(pod, address, held=True))
-                await asyncio.sleep(self._seconds)
+                await asyncio.sleep(seconds)
             await self._report(path, pod, _status(pod, address))
 
     async def _claim(self, claim: Object) -> None:

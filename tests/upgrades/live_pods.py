@@ -21,13 +21,19 @@ if TYPE_CHECKING:
 Object = dict[str, Any]
 Workloads = dict["ObjectKey", "Resource"]
 
+_ROLE = "disaggregatedset.x-k8s.io/role"
+
+DISAGGREGATED = "/apis/disaggregatedset.x-k8s.io/v1/disaggregatedsets"
 _PATHS = {
     "Deployment": "/apis/apps/v1/deployments",
     "StatefulSet": "/apis/apps/v1/statefulsets",
     "LeaderWorkerSet": "/apis/leaderworkerset.x-k8s.io/v1/leaderworkersets",
     "PodCliqueSet": grove_pods.SETS,
+    "DisaggregatedSet": DISAGGREGATED,
 }
 """The kinds whose objects make pods. Other objects of a render restart none, and are left out."""
+_HOLDERS = ("PodCliqueSet", "DisaggregatedSet")
+"""The kinds whose objects hold several services. Their status says nothing here."""
 
 
 def workloads(resources: Iterable[Resource]) -> Workloads:
@@ -74,7 +80,8 @@ class LivePods:
         live = {kind: self._client.get(path)["items"] for kind, path in _PATHS.items()}
         pods = self._client.get("/api/v1/pods")["items"]
         sets = [*self._client.get("/apis/apps/v1/replicasets")["items"], *live["StatefulSet"]]
-        unfinished += [_name(entry) for kind, entries in live.items() if kind != "PodCliqueSet" for entry in entries if not _is_done(entry)]
+        unfinished += [_name(entry) for kind, entries in live.items() if kind not in _HOLDERS for entry in entries if not _is_done(entry)]
+        unfinished += [_name(entry) for entry in live["DisaggregatedSet"] if not _has_its_sets(entry, live["LeaderWorkerSet"])]
         applied = {entry["metadata"]["uid"] for kind, entries in live.items() if kind != "StatefulSet" for entry in entries}
         owned = _owned(applied, [*sets, *pods])
         unfinished += [_name(entry) for entry in (*sets, *pods) if entry["metadata"]["uid"] not in owned]
@@ -116,3 +123,15 @@ def _is_done(resource: Object) -> bool:
     if resource["metadata"].get("deletionTimestamp"):
         return False
     return all(status.get(name, 0) == replicas for name in ("replicas", "readyReplicas", "updatedReplicas"))
+
+
+def _has_its_sets(joined: Object, sets: list[Object]) -> bool:
+    """True if the LeaderWorkerSets of a DisaggregatedSet are one of each role, of the newest pod templates and with its replicas."""
+    uid = joined["metadata"]["uid"]
+    owned = [each for each in sets if any(reference["uid"] == uid for reference in each["metadata"].get("ownerReferences") or ())]
+    made = [(each["metadata"]["labels"][_ROLE], _revision(each), each["spec"]["replicas"]) for each in owned]
+    return sorted(made) == sorted((role["name"], _revision(role), role["spec"]["replicas"]) for role in joined["spec"]["roles"])
+
+
+def _revision(part: Object) -> str:
+    return str(part["metadata"]["annotations"]["dynamo.krm-fn.io/revision"])

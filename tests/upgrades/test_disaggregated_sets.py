@@ -1,159 +1,267 @@
-"""The real controller of LeaderWorkerSets rolls out a rendered DisaggregatedSet, as the forecast and the status of the graph say."""
+"""The real controller of LeaderWorkerSets rolls out rendered DisaggregatedSets, as the forecast and the status of their graphs say.
+
+A prefill pod is ready half a second after its creation, and a decode pod a second later.
+"""
 
 from __future__ import annotations
 
 import itertools
+import json
+import os
 import time
-from collections import defaultdict
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
-from krm_fn.kubernetes import identity
 from krm_fn.kubernetes.identity import ObjectKey
 from krm_fn.render.schema import object_changes
 from krm_fn.review import forecast
-from krm_fn.syncer.status import replica_status
 from krm_fn.syncer.status.workload_index import WorkloadIndex
 from tests.support import beta, disaggregated_faults, given
+from tests.testbed import kubelet as kubelets
 from tests.testbed import server
+from tests.upgrades import generations, live_pods
+from tests.upgrades.generations import PODS, ROLES, SETS
+from tests.upgrades.live_pods import DISAGGREGATED, LivePods
 
-SETS = "/apis/leaderworkerset.x-k8s.io/v1/leaderworkersets"
-NAME, ROLE, REVISION = (f"disaggregatedset.x-k8s.io/{key}" for key in ("name", "role", "revision"))
-PAUSE = 0.1  # seconds between two samples
-
-
-def graph(namespace: str, image: str, **fields: Any):
-    """Prefill with three replicas of one pod, and decode with two replicas of two pods."""
-    workers = [
-        beta.component("Prefill", "prefill", replicas=3, main={"image": image, **GPUS}),
-        beta.component("Decode", "decode", replicas=2, multinode={}, main={"image": image, **GPUS, **COMMAND}),
-    ]
-    return beta.graph(beta.component("Frontend", "frontend"), *workers, namespace=namespace, **fields)
-
-
-GPUS = {"resources": {"limits": {"nvidia.com/gpu": "1"}}}
-COMMAND = {"command": ["python3", "-m", "dynamo.sglang"], "args": ["--model-path", "acme/tiny"]}
+STRIDE = int(os.environ.get("KRM_FN_SET_STRIDE", "14"))  # every fourteenth shape; 1 takes all
+SECONDS = {"Prefill": 0.5, "Decode": 1.5}
 OLD, NEW = "registry.example/dynamo:1.6.0", "registry.example/dynamo:1.6.1"
+GPUS = {"resources": {"limits": {"nvidia.com/gpu": "1"}}}
+REVISION = "disaggregatedset.x-k8s.io/revision"
 
 
-def rendered(*arguments: Any, **fields: Any):
-    """The DisaggregatedSet of a graph."""
-    return given.rendered(graph(*arguments, **fields), **disaggregated_faults.SETTINGS)["DisaggregatedSet/chat"]
+class Shape(NamedTuple):
+    """The replicas and the nodes of prefill and decode, and the steps of prefill: surge and unavailable."""
+
+    prefill: int = 3
+    decode: int = 2
+    nodes: tuple[int, int] = (1, 1)
+    steps: tuple[str, str] | None = None
+
+    def graph(self, namespace: str, image: str = OLD, model: str = "acme/tiny", names: tuple[str, str] = ROLES) -> Any:
+        """A graph of this shape."""
+        main = {"image": image, "command": ["python3", "-m", "dynamo.sglang"], "args": ["--model-path", model], **GPUS}
+        keys = (f"nvidia.com/deployment-rolling-update-max-{key}" for key in ("surge", "unavailable"))
+        metadata = {"annotations": dict(zip(keys, self.steps, strict=True))} if self.steps else None
+        nodes = [{"multinode": {"nodeCount": count}} if count > 1 else {} for count in self.nodes]
+        workers = (
+            beta.component(names[0], "prefill", replicas=self.prefill, main=main, metadata=metadata, **nodes[0]),
+            beta.component(names[1], "decode", replicas=self.decode, main=main, **nodes[1]),
+        )
+        return beta.graph(beta.component("Frontend", "frontend"), *workers, namespace=namespace)
 
 
-class Live:
-    """The LeaderWorkerSets and pods of one namespace."""
+SHAPES = [
+    *(Shape(*shape) for shape in itertools.product((1, 2, 3, 4), (1, 2, 3, 4), ((1, 1), (1, 2), (2, 1)))),
+    *(Shape(*shape) for shape in itertools.product((2, 4), (2, 4), ((1, 1),), (("0", "1"), ("2", "0"), ("1", "1")))),
+]
+USUAL = Shape()
+EDITS = [{"image": NEW}, {"image": NEW, "model": "acme/other"}]
+"""The states after the first one: another image, then other arguments."""
 
-    def __init__(self, plane, namespace):
-        self.plane, self.namespace = plane, namespace
 
-    def items(self, path):
+class Graph:
+    """A graph in a namespace of its own: its workers in a DisaggregatedSet, or each in its own object."""
+
+    def __init__(self, plane: Any, pods: LivePods, name: str, shape: Shape, *, joined: bool) -> None:
+        self.plane, self.pods, self.namespace, self.shape = plane, pods, plane.namespace(name), shape
+        self.settings = disaggregated_faults.SETTINGS if joined else {}
+        self.now: live_pods.Workloads = {}
+
+    def rendered(self, **edit: Any) -> live_pods.Workloads:
+        """The workloads of a state of the graph."""
+        return live_pods.workloads(given.rendered(self.shape.graph(self.namespace, **edit), **self.settings).values())
+
+    def joined(self, **edit: Any) -> Any:
+        """The DisaggregatedSet of a state of the graph."""
+        return next(resource for key, resource in self.rendered(**edit).items() if key.kind == "DisaggregatedSet")
+
+    def apply(self, **edit: Any) -> tuple[object_changes.ObjectChange, ...]:
+        """Applies a state of the graph; returns its changes."""
+        new = self.rendered(**edit)
+        changes = object_changes.between_states(self.now, new)
+        self.pods.move(self.now, new)
+        self.now = new
+        return changes
+
+    def items(self, path: str) -> list[Any]:
         """The objects of a kind in the namespace."""
-        return [each for each in self.plane.client.get(path)["items"] if each["metadata"]["namespace"] == self.namespace]
+        return [entry for entry in self.plane.client.get(path)["items"] if entry["metadata"]["namespace"] == self.namespace]
 
-    def sample(self):
-        """The LeaderWorkerSets at one moment, by revision and role: the replicas that each shall have, and those that are ready."""
-        found: dict[str, dict[str, Any]] = defaultdict(dict)
-        for each in self.items(SETS):
-            marks = each["metadata"]["labels"]
-            found[marks[REVISION]][marks[ROLE]] = (each["spec"]["replicas"], (each.get("status") or {}).get("readyReplicas", 0))
-        return dict(found)
+    def replicas(self) -> dict[str, int]:
+        """The replicas that the LeaderWorkerSets shall have, by revision and role."""
+        return {entry["metadata"]["name"].removeprefix("chat-"): entry["spec"]["replicas"] for entry in self.items(SETS)}
 
-    def pods(self):
-        """The UIDs of the pods, by role."""
-        found = defaultdict(set)
-        for pod in self.items("/api/v1/pods"):
-            found[pod["metadata"]["labels"][ROLE]].add(pod["metadata"]["uid"])
-        return found
-
-    def status(self, service):
+    def status(self, service: str) -> Any:
         """The status that the syncer computes of a service."""
-        live = [*self.items(SETS), *self.items("/apis/disaggregatedset.x-k8s.io/v1/disaggregatedsets")]
-        index = WorkloadIndex.of(live)
+        index = WorkloadIndex.of([*self.items(SETS), *self.items(DISAGGREGATED)])
         return index.get(ObjectKey("disaggregatedset.x-k8s.io", "DisaggregatedSet", self.namespace, "chat"), service)
 
-    def is_ready(self):
-        """True if the status says that all roles are ready."""
-        return all((status := self.status(service)) and status.ready for service in ("Prefill", "Decode"))
+
+@pytest.fixture(scope="module")
+def kubelet(control_plane):
+    """A kubelet whose decode pods start more slowly than its prefill pods."""
+    with kubelets.running(control_plane, lambda pod: SECONDS.get(pod["metadata"]["labels"].get("nvidia.com/dynamo-component"), 0)):
+        yield
 
 
 @pytest.fixture
-def live(live_pods, kubelet, control_plane):
-    """A namespace with a set whose pods are all ready."""
-    here = Live(control_plane, control_plane.namespace("joined"))
-    assert control_plane.apply(rendered(here.namespace, OLD), dry_run=False).ok
-    server.eventually(here.is_ready, seconds=60)
-    yield here
-    control_plane.client.request("DELETE", f"/apis/disaggregatedset.x-k8s.io/v1/namespaces/{here.namespace}/disaggregatedsets/chat")
-    server.eventually(lambda: not here.items("/api/v1/pods"))
+def graphs(live_pods, kubelet, control_plane):
+    """Makes graphs, and deletes them at the end."""
+    made: list[Graph] = []
+
+    def make(name: str, shape: Shape = USUAL, *, joined: bool = True) -> Graph:
+        made.append(Graph(control_plane, live_pods, name, shape, joined=joined))
+        return made[-1]
+
+    yield make
+    for graph in made:
+        live_pods.move(graph.now, {})
+    server.eventually(lambda: not control_plane.client.get(PODS)["items"])
 
 
-def test_a_change_of_the_image_replaces_both_roles_in_step(live, control_plane):
-    """At each moment one generation has both roles ready, and none keeps one role alone. Each role has the surge of the forecast."""
-    (before,), old_pods = live.sample(), live.pods()
-    change = object_changes.between_states(*(_by_key(rendered(live.namespace, image)) for image in (OLD, NEW)))
-    assert control_plane.apply(rendered(live.namespace, NEW), dry_run=False).ok
-    samples, deadline = [live.sample()], time.monotonic() + 120
-    while not live.is_ready():
-        assert time.monotonic() < deadline, samples[-1]
-        time.sleep(PAUSE)
-        samples.append(live.sample())
-    assert set(live.sample()) != {before}
-    assert [sample for sample in samples if not any(is_complete(roles) for roles in sample.values())] == []
-    lonely = [{revision for revision, roles in sample.items() if is_lonely(roles)} for sample in samples]
-    assert [both for one, other in itertools.pairwise(lonely) if (both := one & other)] == []
-    assert all(live.pods()[role].isdisjoint(uids) for role, uids in old_pods.items())
-    outcome = forecast.forecast(change)
-    assert outcome.outcomes[0].effect == "restarts"
-    assert [service.name for service in outcome.restarting] == ["Prefill", "Decode"]
-    surges = {rollout.service.name.lower(): rollout.new_units + rollout.steps.surge for rollout in rollouts(change)}
-    assert {role: max(total(sample, role) for sample in samples) for role in surges} == surges
+def test_there_are_sixty_shapes():
+    assert len(SHAPES) == len(set(SHAPES)) == 60
 
 
-def test_other_replicas_replace_no_pod(live, control_plane):
-    before = live.pods()
-    scaled = rendered(live.namespace, OLD)
-    scaled["spec"]["roles"][0]["spec"]["replicas"] = 4
-    assert control_plane.apply(scaled, dry_run=False).ok
-    server.eventually(lambda: len(live.pods()["prefill"]) == 4 and live.is_ready())
-    assert before["decode"] == live.pods()["decode"]
-    assert before["prefill"] < live.pods()["prefill"]
-    change = object_changes.between_states(_by_key(rendered(live.namespace, OLD)), _by_key(scaled))
-    assert forecast.forecast(change).outcomes[0].effect == "updated"
+def test_a_change_never_leaves_a_graph_without_both_roles_of_one_generation(graphs, live_pods, control_plane, measured):
+    """At each event, pods of both roles of one generation are ready; the controller leaves a role alone only between two of its writes.
+
+    The pods that are replaced, and the most replicas at one time, are those of the forecast. The same graphs without sets show that the
+    measure notices what it looks for.
+    """
+    chosen = [(number, shape) for number, shape in enumerate(SHAPES) if number % STRIDE == 0]
+    joined = [graphs(f"joined-{number}", shape) for number, shape in chosen]
+    apart = [graphs(f"apart-{number}", shape, joined=False) for number, shape in chosen]
+    for graph in (*joined, *apart):
+        graph.apply()
+    live_pods.settle()
+    found: dict[str, list[list[generations.Moment]]] = {"with sets": [], "without": []}
+    with generations.recording(control_plane.kubeconfig) as recorder:
+        for edit in EDITS:
+            before, start = live_pods.pods(), time.monotonic()
+            changes = {graph.namespace: graph.apply(**edit) for graph in (*joined, *apart)}
+            live_pods.settle()
+            after = live_pods.pods()
+            restarting = {service for each in changes.values() for service in forecast.restarting(each)}
+            assert restarting == {service for service, uids in before.items() if uids.isdisjoint(after[service])}
+            for graph in joined:
+                sets = recorder.moments(SETS, graph.namespace, start)
+                assert generations.alone_in_two_states(sets) == [], graph.shape
+                said = peaks(changes[graph.namespace])
+                most = {role: max(moment.total(role) for moment in sets) for role in ROLES}
+                # A step of a rollout without surge first adds a replica and then removes one.
+                assert most == said or (graph.shape.steps and most == {**said, "Prefill": said["Prefill"] + 1}), graph.shape
+            for word, members in (("with sets", joined), ("without", apart)):
+                found[word] += [recorder.moments(PODS, graph.namespace, start) for graph in members]
+    measured.extend(f"{word}: {generations.summary(runs)}" for word, runs in found.items())
+    assert [moment for run in found["with sets"] for moment in run if not moment.is_served()] == []
+    assert [moment for run in found["without"] for moment in run if not moment.is_served()]
 
 
-def test_a_new_spec_is_not_ready_before_the_controller_has_seen_it(live):
+def peaks(changes):
+    """The most replicas of each role at one time, by the forecast."""
+    rollouts = forecast.all_rollouts(changes, forecast.object_rules.read_cluster_state(changes))
+    return {rollout.service.name: rollout.new_units + rollout.steps.surge for rollout in rollouts if rollout.together and rollout.service}
+
+
+def replace(graph, *options, **edit):
+    """Replaces the set, as `kubectl replace` does."""
+    graph.plane.kubectl("replace", *options, "-f", "-", input=json.dumps(graph.joined(**edit)))
+
+
+def test_no_generation_is_left_over(graphs, live_pods):
+    """`settle` waits until no LeaderWorkerSet, StatefulSet or pod of another generation is left."""
+    replaced, created, reverted, renamed = (graphs(name) for name in ("replaced", "created-again", "reverted", "renamed"))
+    for graph in (replaced, created, reverted, renamed):
+        graph.apply()
+    live_pods.settle()
+    old = reverted.replicas()
+    replace(replaced, image=NEW)
+    replace(created, "--force", image=NEW)
+    renamed.apply(names=("Fill", "Decode"))
+    reverted.apply(image=NEW)
+    server.eventually(lambda: len(reverted.items(PODS)) > sum(old.values()))
+    reverted.apply()
+    live_pods.settle()
+    assert reverted.replicas() == old
+    for graph in (replaced, created, reverted, renamed):
+        services = [entry for entry in graph.items("/api/v1/services") if REVISION in entry["metadata"].get("labels", {})]
+        revisions = {entry["metadata"]["labels"][REVISION] for entry in graph.items(SETS)}
+        assert {entry["metadata"]["labels"][REVISION] for entry in services} == revisions
+
+
+def test_other_names_of_all_roles_leave_the_old_pods(graphs, live_pods):
+    """The forecast warns of it, and says which LeaderWorkerSets to delete."""
+    graph = graphs("other-names")
+    graph.apply()
+    live_pods.settle()
+    old = graph.replicas()
+    outcome = forecast.forecast(graph.apply(names=("Fill", "Generate")))
+    assert [finding.code for each in outcome.outcomes for finding in each.findings] == ["DYN832"]
+    assert outcome.restarting == ()
+    server.eventually(lambda: all(graph.status(service).ready for service in ("Fill", "Generate")))
+    assert old.items() < graph.replicas().items()
+    for role in ("prefill", "decode"):
+        path = f"/apis/leaderworkerset.x-k8s.io/v1/namespaces/{graph.namespace}/leaderworkersets"
+        assert graph.plane.client.request("DELETE", f"{path}?labelSelector=disaggregatedset.x-k8s.io/role={role}").ok
+    live_pods.settle()
+
+
+def test_other_replicas_replace_no_pod(graphs, live_pods):
+    graph = graphs("scaled")
+    graph.apply()
+    live_pods.settle()
+    before = live_pods.pods()
+    graph.shape = graph.shape._replace(prefill=4)
+    outcome = forecast.forecast(graph.apply())
+    live_pods.settle()
+    added = {service.name: len(uids - before[service]) for service, uids in live_pods.pods().items()}
+    assert added == {"Frontend": 0, "Prefill": 1, "Decode": 0}
+    assert all(before[service] <= uids for service, uids in live_pods.pods().items())
+    assert outcome.restarting == ()
+
+
+def test_a_new_spec_is_not_ready_before_the_controller_has_seen_it(graphs, live_pods):
     """Old LeaderWorkerSets are ready and the newest spec is not there: the revision on the roles tells them apart."""
-    newest = rendered(live.namespace, NEW)
-    index = WorkloadIndex.of([*live.items(SETS), newest])
-    key = identity.key(newest)
-    status = index.get(key, "Prefill")
+    graph = graphs("unseen")
+    graph.apply()
+    live_pods.settle()
+    assert graph.status("Prefill").ready
+    index = WorkloadIndex.of([*graph.items(SETS), graph.joined(image=NEW)])
+    status = index.get(ObjectKey("disaggregatedset.x-k8s.io", "DisaggregatedSet", graph.namespace, "chat"), "Prefill")
     assert status
     assert not status.ready
     assert status.problem.startswith("role prefill: the controller has made no LeaderWorkerSet of the newest revision")
-    assert replica_status.find(key.group, key.kind) is not None
 
 
-def is_complete(roles):
-    """True if both roles of a generation have a replica that is ready."""
-    return {"prefill", "decode"} == {role for role, (_, ready) in roles.items() if ready}
+def test_a_graph_serves_during_a_move_if_the_old_objects_are_pruned_last(graphs, live_pods, control_plane):
+    """To a DisaggregatedSet and back. The forecast says that all workers restart.
 
-
-def is_lonely(roles):
-    """True if only one role of a generation shall have replicas. The controller writes one role right after the other."""
-    return len({bool(wanted) for wanted, _ in roles.values()}) > 1
-
-
-def total(sample, role):
-    """The replicas that a role shall have at one moment, of all generations."""
-    return sum(roles.get(role, (0, 0))[0] for roles in sample.values())
-
-
-def rollouts(changes):
-    """The rollouts of some changes."""
-    return forecast.all_rollouts(changes, forecast.object_rules.read_cluster_state(changes))
-
-
-def _by_key(resource):
-    return {identity.key(resource): resource}
+    The workers of both belong to one generation. If the old ones are pruned at once, none serves until the new ones are ready.
+    """
+    mixed = Shape(nodes=(1, 2))  # a Deployment and a LeaderWorkerSet
+    moves = {name: graphs(name, mixed, joined="back" in name) for name in ("there", "back", "there-at-once", "back-at-once")}
+    for graph in moves.values():
+        graph.apply()
+    live_pods.settle()
+    with generations.recording(control_plane.kubeconfig) as recorder:
+        start = time.monotonic()
+        for name, graph in moves.items():
+            old = graph.now
+            graph.settings = {} if "back" in name else disaggregated_faults.SETTINGS
+            new = graph.rendered()
+            assert {service.name for service in forecast.restarting(object_changes.between_states(old, new))} == set(ROLES)
+            graph.now = new if "at-once" in name else {**old, **new}
+            live_pods.move(old, graph.now)
+        live_pods.settle()
+        for name in ("there", "back"):
+            new = moves[name].rendered()
+            live_pods.move(moves[name].now, new)
+            moves[name].now = new
+        live_pods.settle()
+        served = {
+            name: all(moment.is_served() for moment in recorder.moments(PODS, graph.namespace, start)) for name, graph in moves.items()
+        }
+    assert served == {"there": True, "back": True, "there-at-once": False, "back-at-once": False}

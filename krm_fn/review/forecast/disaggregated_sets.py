@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from krm_fn.base.results import Path
+from krm_fn.base import codes, results
+from krm_fn.base.results import Path, Result
 from krm_fn.kubernetes import values
 from krm_fn.kubernetes.types import Resource
 from krm_fn.render import labels
@@ -28,10 +29,10 @@ def forecast(change: ObjectChange, _: ClusterState) -> KindForecast:
     states = object_rules.differing_states(change)
     if states is None:
         return KindForecast(object_rules.simple_effect(change), services, rollouts=tuple(_rollouts(change, replaces=False)))
-    causes = tuple(_causes(*states))
+    causes = () if _keeps_old_roles(change) else tuple(_causes(*states))
     rollouts = tuple(_rollouts(change, replaces=bool(causes)))
     restarting = tuple(rollout.service for rollout in rollouts if rollout.service in services and rollout.old_units) if causes else ()
-    return KindForecast("restarts" if causes else "updated", services, restarting, causes, rollouts)
+    return KindForecast("restarts" if causes else "updated", services, restarting, causes, rollouts, tuple(_findings(change)))
 
 
 def scalable_parts(resource: Resource, namespace: str) -> Iterator[tuple[Service | None, dict[str, Any]]]:
@@ -65,6 +66,21 @@ def _by_name(resource: Resource | None) -> dict[str, dict[str, Any]]:
     return {f"{role.get('name')}": role for role in roles(resource)}
 
 
+def _keeps_old_roles(change: ObjectChange) -> bool:
+    """Returns true if no role keeps its name: the controller then finds no old replicas, and never removes those that run (Reconcile)."""
+    old, new = _by_name(change.old), _by_name(change.new)
+    return bool(new) and any(map(_replicas, old.values())) and old.keys().isdisjoint(new)
+
+
+def _findings(change: ObjectChange) -> Iterator[Result]:
+    """Names the old roles that run on."""
+    if _keeps_old_roles(change):
+        old = " and ".join(_by_name(change.old))
+        message = f"no role keeps its name, so the controller starts new pods, and never stops those of {old}"
+        fix = "rename one role after the other, or delete the old LeaderWorkerSets yourself"
+        yield results.warning(codes.OLD_ROLES_STAY, f"{message}; {fix}", results.ref(change.new or {}), _ROLES)
+
+
 def _causes(old: Resource, new: Resource) -> Iterator[Path]:
     """Yields the paths of the fields that change the revision: the pod templates of a role, and the list of roles."""
     old_roles = _by_name(old)
@@ -87,6 +103,8 @@ def _rollouts(change: ObjectChange, *, replaces: bool) -> Iterator[Rollout]:
     names = [*dict.fromkeys((*new_roles, *old_roles))]
     slices = object_rules.replica_count(object_rules.spec(change.new or change.old).get("slices"), 1)
     planned = [_steps(old_roles.get(name), new_roles.get(name)) for name in names]
+    if _keeps_old_roles(change):
+        planned = [role if role.new else role._replace(new=role.old) for role in planned]
     peaks = role_steps.peaks(planned) if replaces else [role.new for role in planned]
     for name, role, peak in zip(names, planned, peaks, strict=True):
         old, new = old_roles.get(name), new_roles.get(name)

@@ -55,6 +55,34 @@ STAYING = [
 ]
 
 
+def renamed(*names):
+    """An edit that gives the roles these names."""
+    return lambda state: [role.update(name=name) for role, name in zip(the_set(state)["spec"]["roles"], names, strict=True)]
+
+
+def codes_of(found):
+    return [finding.code for outcome in found.outcomes for finding in outcome.findings]
+
+
+def test_old_roles_stay_if_no_role_keeps_its_name():
+    """The controller looks for old replicas of the new names only (Reconcile), so the GPUs of both generations are held for good."""
+    found = forecast_of(objects(), edited(renamed("fill", "generate")))
+    assert codes_of(found) == ["DYN832"]
+    assert found.restarting == ()
+    assert (found.gpus.before, found.gpus.after) == (16, 32)
+
+
+KEPT = [
+    ("one role keeps its name", renamed("fill", "decode")),
+    ("the roles have no replicas", lambda state: [role(state, index).update(replicas=0) for index in (0, 1)]),
+]
+
+
+@cases("change", KEPT)
+def test_old_roles_go_otherwise(change):
+    assert codes_of(forecast_of(objects(), edited(change))) == []
+
+
 def template(state):
     return role(state)["leaderWorkerTemplate"]["workerTemplate"]
 
