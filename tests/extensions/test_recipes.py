@@ -118,9 +118,7 @@ def test_a_new_field(clone):
 def test_a_new_workload_kind(clone):
     (clone.root / "krm_fn/render/manifests/workloads/statefulset.py").write_text(toys.WORKLOAD)
     (clone.root / "krm_fn/syncer/status/replica_status/statefulset_status.py").write_text(toys.OBSERVER)
-    clone.edit(
-        "render/config.py", 'orchestrator: Literal["deployment", "grove"]', 'orchestrator: Literal["deployment", "grove", "statefulset"]'
-    )
+    clone.edit("render/config.py", '"grove", "disaggregatedSet"]', '"grove", "disaggregatedSet", "statefulset"]')
     clone.generate()
     (pod,) = run(clone, given.graph({"Worker": given.service("worker")}), orchestrator="statefulset")
     assert pod["containers"][-1]["name"] == "main"
