@@ -22,6 +22,9 @@ from krm_fn.syncer.writer import RECEIVED, Retry
 
 _LOG = logging.getLogger(__name__)
 
+SLOW = 0.2
+"""Seconds of CPU for one reconcile, above which the log names the resource. The largest graph that is read needs a fifth of it."""
+
 
 class Task(NamedTuple):
     """A resource to reconcile, and the controller that reconciles it (controller-runtime: Request)."""
@@ -141,6 +144,7 @@ class Manager:
         RECEIVED.set(self.queue.first_added(task))
         try:
             pause, seconds = await self.budget.run(self._controllers[task.controller].reconcile(task.key))
+            self._measure(task, seconds)
             if seconds > self.budget.limit:
                 raise OverBudgetError  # noqa: TRY301 - as if it had been interrupted
         except OverBudgetError:
@@ -161,6 +165,12 @@ class Manager:
                 self.queue.add_after(task, pause)
         finally:
             self._metrics.reconciles.labels(task.key.kind, result).observe(monotonic() - began)
+
+    def _measure(self, task: Task, seconds: float) -> None:
+        """Counts the CPU time of a reconcile. Metrics have no names of resources, so the log names those that take long."""
+        self._metrics.cpu.labels(task.key.kind).observe(seconds)
+        if seconds > SLOW:
+            _LOG.info("the resource took %.2f s of CPU time", seconds, extra=logs.about(controller=task.controller, **_about(task.key)))
 
     def _put_aside(self, task: Task) -> None:
         """Lets a resource wait that needs too much CPU time, and reports it."""

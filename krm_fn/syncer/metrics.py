@@ -15,6 +15,7 @@ from krm_fn.syncer.memory_limit import MemoryUse
 _PREFIX = "krm_fn_sync_"
 EVENT_RESULTS = ("written", "limited", "gone", "dropped", "forbidden", "error")
 _SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
+_CPU_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.5)
 
 
 class Snapshot(NamedTuple):
@@ -59,6 +60,13 @@ class Metrics(Listener):
             ("kind", "result"),
             registry=registry,
             buckets=_SECONDS,
+        )
+        self.cpu = Histogram(
+            _PREFIX + "reconcile_cpu_seconds",
+            "CPU time of one reconcile that ended.",
+            ("kind",),
+            registry=registry,
+            buckets=_CPU_SECONDS,
         )
         self.errors = Counter(_PREFIX + "reconcile_errors", "Reconciles that failed.", ("kind", "error"), registry=registry)
         self.put_aside = Counter(

@@ -13,6 +13,7 @@ import pytest
 
 from krm_fn.cluster import work_queue
 from krm_fn.cluster.work_queue import WorkQueue
+from krm_fn.syncer import manager
 from krm_fn.syncer.cpu_budget import CpuBudget, OverBudgetError
 from tests.syncer.loops import eventually, runs
 from tests.syncer.test_manager import Noting, Running, graph
@@ -87,6 +88,31 @@ async def test_a_resource_that_computes_for_ever_is_put_aside_and_the_others_go_
     assert slow.sample("reconcile_duration_seconds_count", kind="DynamoGraphDeployment", result="put_aside") == 1
     assert slow.sample("reconcile_errors_total", kind="DynamoGraphDeployment", error="OverBudgetError") == 0
     assert (slow.manager.queue.aside(), slow.manager.queue.waiting(), slow.manager.queue.age()) == (1, 0, 0.0)
+
+
+@runs
+async def test_the_cpu_time_of_a_resource_is_measured_and_a_slow_one_named(slow, monkeypatch, caplog):
+    """The metric has no names, because each would be a series."""
+    caplog.set_level("INFO", "krm_fn.syncer.manager")
+    monkeypatch.setattr(manager, "SLOW", 0.01)
+    slow.manager.budget = CpuBudget(60)
+
+    async def reconcile(key):
+        began = time.thread_time()
+        while key.name == "large" and time.thread_time() - began < 0.02:
+            pass
+
+    monkeypatch.setattr(slow.first, "reconcile", reconcile)
+    monkeypatch.setattr(slow.second, "reconcile", reconcile)
+    async with slow.working():
+        slow.manager.resume()
+        for name in ("large", "small"):
+            slow.put(graph(name))
+        await slow.idle()
+    assert slow.sample("reconcile_cpu_seconds_count", kind="DynamoGraphDeployment") == 4
+    assert slow.sample("reconcile_cpu_seconds_bucket", kind="DynamoGraphDeployment", le="0.01") == 2
+    named = [record.fields["name"] for record in caplog.records if "s of CPU time" in record.getMessage()]
+    assert named == ["large", "large"], "each controller reconciles it"
 
 
 @pytest.mark.parametrize("module", ["krm_fn.syncer.manager", "krm_fn.syncer.writer", "aiohttp.client", "logging"])
