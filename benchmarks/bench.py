@@ -54,6 +54,8 @@ expand.expand = timed
 sys.argv = ["krm-fn"]
 sys.exit(main())
 """
+COLD_START = 225
+"""The target for the instructions of a cold start with one graph, in millions."""
 GRAPHS = 1000
 RELEASE = "v1.5"
 VERSIONS = (dynamo_api.ALPHA1, dynamo_api.BETA1)
@@ -88,7 +90,10 @@ def _once(command: list[str], data: bytes) -> Measured:
 
 
 def start_up(runs: int) -> None:
-    """Measure the start of the function, and the start of Python as the baseline."""
+    """Measure the start of the function, and the start of Python as the baseline.
+
+    The target is one figure, the instructions of a cold start with one graph: unlike times, it hardly depends on the machine.
+    """
     rows = {
         "python -c pass": ([sys.executable, "-c", "pass"], b""),
         "import yaml": ([sys.executable, "-c", "import yaml"], b""),
@@ -99,33 +104,44 @@ def start_up(runs: int) -> None:
     seconds = _alternating({name: partial(_cpu, data, command) for name, (command, data) in rows.items()}, runs)
     for name in rows:
         print(f"{name:32} {seconds[name] * 1000:8.0f} ms of CPU")
-    _ratio("krm-fn, one graph", "import yaml", seconds, target=1.35)
     if shutil.which("valgrind"):
-        instructions = {name: _instructions(command, data) for name, (command, data) in rows.items()}
-        for name in rows:
-            print(f"{name:32} {instructions[name] / 1_000_000:8.0f} million instructions")
-        _ratio("krm-fn, one graph", "import yaml", instructions, target=1.35)
+        for name, (command, data) in rows.items():
+            target = f" (target {COLD_START})" if name == "krm-fn, one graph" else ""
+            print(f"{name:32} {_instructions(command, data) / 1_000_000:8.0f} million instructions{target}")
     large = measure(FUNCTION, inputs.untouched(5_000_000), runs)
     print(f"{'krm-fn, 5 MB untouched':32} {large.seconds:8.2f} s  (target 0.8), {large.memory:.0f} MiB (target 110)\n")
 
 
 def through_kustomize(runs: int) -> None:
-    """Measure a kustomize build with the function as an exec function, and with `cat` as the baseline."""
+    """Measure a kustomize build with the function, and with one that prints the finished output: no function can be faster.
+
+    A build with `cat` as its function prints the graph only, so it leaves out what kustomize does with the objects.
+    """
     found = programs.find(next(program for program in programs.ALL if program.name == "kustomize"))
     if isinstance(found, programs.Missing):
         print(f"kustomize is missing: {found.reason}\n")
         return
+    function, build = Path(sys.executable).with_name("krm-fn"), [str(found.path), "build", "--enable-alpha-plugins", "--enable-exec"]
     with tempfile.TemporaryDirectory() as scratch:
-        plugins = {"cat": shutil.which("cat") or "cat", "krm-fn": str(Path(sys.executable).with_name("krm-fn"))}
-        folders = {name: _kustomization(Path(scratch, name), path) for name, path in plugins.items()}
-        commands = {
-            name: [str(found.path), "build", "--enable-alpha-plugins", "--enable-exec", str(folder)] for name, folder in folders.items()
-        }
+        finished = Path(scratch, "finished")
+        recorded = _kustomization(Path(scratch, "record"), _script(Path(scratch, "recorder"), f"'{function}' | tee '{finished}'"))
+        expected = subprocess.run([*build, str(recorded)], capture_output=True, check=True).stdout
+        plugins = {"finished output": _script(Path(scratch, "printer"), f"exec cat '{finished}'"), "krm-fn": function}
+        commands = {name: [*build, str(_kustomization(Path(scratch, name), plugin))] for name, plugin in plugins.items()}
+        for command in commands.values():
+            if subprocess.run(command, capture_output=True, check=True).stdout != expected:
+                raise ValueError(command)
         seconds = _alternating({name: partial(_cpu, b"", command) for name, command in commands.items()}, runs)
     for name in commands:
         print(f"{f'kustomize build, {name}':32} {seconds[name] * 1000:8.0f} ms of CPU")
-    _ratio("krm-fn", "cat", seconds, target=2.1)
+    _ratio("krm-fn", "finished output", seconds, target=1.6)
     print()
+
+
+def _script(path: Path, command: str) -> Path:
+    path.write_text(f"#!/bin/sh\n{command}\n", "utf-8")
+    path.chmod(0o755)
+    return path
 
 
 def _ratio(name: str, baseline: str, measured: dict[str, float], target: float) -> None:
@@ -150,7 +166,7 @@ def _instructions(command: list[str], data: bytes) -> float:
     return float(ran.stderr.rpartition(b"Collected :")[2].split()[0])
 
 
-def _kustomization(folder: Path, executable: str) -> Path:
+def _kustomization(folder: Path, executable: Path) -> Path:
     folder.mkdir()
     shutil.copy(inputs.EXAMPLE, folder / "graph.yaml")
     function = f"metadata:\n  name: render\n  annotations:\n    config.kubernetes.io/function: |\n      exec: {{path: {executable}}}\n"

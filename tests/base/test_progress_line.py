@@ -1,4 +1,4 @@
-"""Long work shows one line on a terminal, and nothing in a log."""
+"""Long work shows one line on a terminal, a few lines in the log of a CI job, and nothing elsewhere."""
 
 from __future__ import annotations
 
@@ -75,8 +75,31 @@ def test_long_commands_show_the_line(tmp_path, monkeypatch):
     assert titles == ["check", "diff"]
 
 
-def test_a_log_has_no_line(monkeypatch):
+def test_the_log_of_a_ci_job_has_whole_lines(monkeypatch):
+    """In CI also on a terminal, because a log has no control sequences."""
+    stream = terminal(monkeypatch)
+    monkeypatch.setenv("CI", "true")
+    monkeypatch.setattr(progress_line, "_LOG_PAUSE", 0.01)
+    with progress_line.show_progress("check") as step:
+        step("apps/\x1bprod")
+        stream.written.clear()
+        assert stream.written.wait(60)
+    lines = stream.getvalue().splitlines(keepends=True)
+    assert "check: 0 s, apps/\\x1bprod\n" in lines
+    assert "\x1b" not in stream.getvalue()
+
+
+def test_the_log_of_a_short_ci_job_has_no_line(monkeypatch):
+    stream = terminal(monkeypatch)
+    monkeypatch.setenv("CI", "true")
+    with progress_line.show_progress("check") as step:
+        step("work")
+    assert stream.getvalue() == ""
+
+
+def test_another_log_has_no_line(monkeypatch):
     stream = io.StringIO()
+    monkeypatch.delenv("CI", raising=False)
     monkeypatch.setattr(sys, "stderr", stream)
     monkeypatch.setattr(progress_line, "_PAUSE", 0.0)
     with progress_line.show_progress("check") as step:
@@ -84,10 +107,9 @@ def test_a_log_has_no_line(monkeypatch):
     assert stream.getvalue() == ""
 
 
-def test_ci_and_a_dumb_terminal_have_no_line(monkeypatch):
-    for name, value in (("CI", "true"), ("TERM", "dumb")):
-        stream = terminal(monkeypatch)
-        monkeypatch.setenv(name, value)
-        with progress_line.show_progress("check") as step:
-            step("work")
-        assert stream.getvalue() == ""
+def test_a_dumb_terminal_has_no_line(monkeypatch):
+    stream = terminal(monkeypatch)
+    monkeypatch.setenv("TERM", "dumb")
+    with progress_line.show_progress("check") as step:
+        step("work")
+    assert stream.getvalue() == ""
