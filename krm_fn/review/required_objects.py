@@ -19,7 +19,7 @@ from krm_fn.kubernetes.types import Resource
 from krm_fn.origins.origin import Origin
 from krm_fn.render import dynamo_api, dynamo_references, expand, labels
 from krm_fn.render.config import Config
-from krm_fn.render.manifests import ownership
+from krm_fn.render.manifests import ownership, workloads
 from krm_fn.render.resolve import cluster
 from krm_fn.review import pods
 
@@ -47,8 +47,8 @@ _PROMISED_SECRETS = {
     ("external-secrets.io", "ExternalSecret"): ("spec", "target", "name"),
 }
 """The field that names the Secret, by group and kind. Without it, the Secret has the name of its source."""
-_ADDED_GROUPS = ("leaderworkerset.x-k8s.io", "disaggregatedset.x-k8s.io", "inference.networking.k8s.io", "gateway.networking.k8s.io")
-"""Groups of definitions that look like groups of Kubernetes."""
+_ADDED_GROUPS = ("inference.networking.k8s.io", "gateway.networking.k8s.io")
+"""Groups of definitions that look like groups of Kubernetes, besides those of workloads."""
 
 
 def of_render(resources: Sequence[Resource], config: Config) -> list[ObjectUse]:
@@ -101,7 +101,8 @@ def definitions(rendered: Iterable[Resource]) -> list[tuple[str, str]]:
 
 
 def _is_native(group: str) -> bool:
-    return group in _NATIVE_GROUPS or (group.endswith(_NATIVE_SUFFIX) and group not in _ADDED_GROUPS)
+    added = (*_ADDED_GROUPS, *(group for group, _ in workloads.objects()))
+    return group in _NATIVE_GROUPS or (group.endswith(_NATIVE_SUFFIX) and group not in added)
 
 
 def _is_built_in(key: ObjectKey) -> bool:

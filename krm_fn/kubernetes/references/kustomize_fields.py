@@ -26,7 +26,7 @@ _DATA_IN_PODS = frozenset(
 _OTHERS_IN_PODS = frozenset({"volumes/persistentVolumeClaim/claimName", "serviceAccountName", "priorityClassName"})
 _WITHOUT_DATA = ("ReplicationController",)
 _WITHOUT_OTHERS = ("PodTemplate", "ReplicaSet")
-_UNKNOWN = ("LeaderWorkerSet", "PodCliqueSet", "DisaggregatedSet")
+_UNKNOWN = tuple(kind for group, kind in name_fields.WORKLOADS if "." in group)
 _OUTSIDE_OF_PODS = frozenset(
     {
         *("APIService spec/service/name", "ServiceAccount imagePullSecrets/name", "StatefulSet spec/serviceName"),

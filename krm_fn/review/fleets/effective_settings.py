@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from krm_fn.base import results
+from krm_fn.render.manifests import workloads
 from krm_fn.render.schema.object_changes import ObjectChange
 from krm_fn.review import forecast, pods
 from krm_fn.review.budgets import gpu_use
@@ -16,8 +17,6 @@ from krm_fn.review.forecast import object_rules, rollouts
 from krm_fn.review.forecast.rollouts import Service
 
 _MAIN = "main"
-_ORCHESTRATORS = {"PodCliqueSet": "grove", "DisaggregatedSet": "disaggregatedSet"}
-"""The orchestrators by the kind that only they make."""
 _CONTAINERS = ("initContainers", "containers")
 
 
@@ -32,8 +31,8 @@ def read(graph: ClusterGraph, namespace: str) -> dict[str, Any]:
     changes = gpu_use.as_unchanged(graph.objects, namespace)
     templates = [template for resource in graph.objects for template in pods.of(resource)]
     if templates:
-        kinds = (_ORCHESTRATORS.get(change.key.kind) for change in changes)
-        settings["orchestrator"] = next(filter(None, kinds), "deployment")
+        kinds = (workloads.of_object(resource) for resource in graph.objects)
+        settings["orchestrator"] = next((kind.orchestrator for kind in kinds if kind and kind.orchestrator), "deployment")
         settings["scheduler"] = _join_texts({str(template.spec.get("schedulerName") or "default-scheduler") for template in templates})
     counts = _counts(changes)
     for service in dict.fromkeys((*(template.service for template in templates), *counts)):

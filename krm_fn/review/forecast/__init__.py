@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from krm_fn.base import codes, report, results
@@ -28,30 +28,33 @@ from krm_fn.review.forecast.object_rules import ClusterState, Effect, KindForeca
 from krm_fn.review.forecast.rollouts import Rollout, Service
 
 _DEPLOYMENT = ("apps", "Deployment")
-_RULES = {
-    _DEPLOYMENT: native_workloads.Deployment().forecast,
-    ("", "Pod"): native_workloads.BarePod().forecast,
-    ("", "ReplicationController"): native_workloads.ReplicaSet().forecast,
-    ("apps", "DaemonSet"): native_workloads.DaemonSet().forecast,
-    ("apps", "ReplicaSet"): native_workloads.ReplicaSet().forecast,
-    ("apps", "StatefulSet"): native_workloads.StatefulSet().forecast,
-    ("disaggregatedset.x-k8s.io", "DisaggregatedSet"): disaggregated_sets.forecast,
-    ("grove.io", "PodCliqueSet"): podcliquesets.forecast,
-    ("leaderworkerset.x-k8s.io", "LeaderWorkerSet"): leader_worker_sets.LeaderWorkerSet().forecast,
-}
-"""The rules of workloads by group and kind. `object_rules.forecast` has the rules of all other kinds."""
-
-_SCALABLE_PARTS = {
-    ("disaggregatedset.x-k8s.io", "DisaggregatedSet"): disaggregated_sets.scalable_parts,
-    ("grove.io", "PodCliqueSet"): podcliquesets.scalable_parts,
-}
-"""The kinds of workloads whose replicas are not all in one field."""
-_SERVICE_AT = {
-    ("disaggregatedset.x-k8s.io", "DisaggregatedSet"): disaggregated_sets.service_at,
-    ("grove.io", "PodCliqueSet"): podcliquesets.service_at,
-}
-"""The kinds of workloads whose fields belong to several services."""
 _REPLICAS = ("spec", "replicas")
+
+
+class _WorkloadRules(NamedTuple):
+    """The rules of a kind of workloads. `scalable_parts` and `service_at` are those of a kind that holds several services."""
+
+    forecast: Callable[[ObjectChange, ClusterState], KindForecast]
+    scalable_parts: Callable[[Resource, str], Iterator[tuple[Service | None, dict[str, Any]]]] = object_rules.scalable_parts
+    service_at: Callable[[Resource, Path, str], Service | None] = lambda *_: None
+
+
+_RULES = {
+    _DEPLOYMENT: _WorkloadRules(native_workloads.Deployment().forecast),
+    ("", "Pod"): _WorkloadRules(native_workloads.BarePod().forecast),
+    ("", "ReplicationController"): _WorkloadRules(native_workloads.ReplicaSet().forecast),
+    ("apps", "DaemonSet"): _WorkloadRules(native_workloads.DaemonSet().forecast),
+    ("apps", "ReplicaSet"): _WorkloadRules(native_workloads.ReplicaSet().forecast),
+    ("apps", "StatefulSet"): _WorkloadRules(native_workloads.StatefulSet().forecast),
+    ("disaggregatedset.x-k8s.io", "DisaggregatedSet"): _WorkloadRules(
+        disaggregated_sets.forecast, disaggregated_sets.scalable_parts, disaggregated_sets.service_at
+    ),
+    ("grove.io", "PodCliqueSet"): _WorkloadRules(podcliquesets.forecast, podcliquesets.scalable_parts, podcliquesets.service_at),
+    ("leaderworkerset.x-k8s.io", "LeaderWorkerSet"): _WorkloadRules(leader_worker_sets.LeaderWorkerSet().forecast),
+}
+"""The rules of workloads by group and kind."""
+_OTHERS = _WorkloadRules(object_rules.forecast)
+"""The rules of all other kinds."""
 
 
 class Gpus(NamedTuple):
@@ -148,7 +151,7 @@ def _old_services(change: ObjectChange, part: KindForecast) -> Iterator[Service]
     """Yields the services whose pods an object makes before the change."""
     if change.old is None:
         return
-    if change.key[:2] in _SCALABLE_PARTS:
+    if _rules(change.key).scalable_parts is not object_rules.scalable_parts:
         yield from (service for service, _ in scalable_parts(change.key, change.old) if service)
     else:
         yield from part.services
@@ -168,18 +171,21 @@ def all_rollouts(changes: Sequence[ObjectChange], cluster_state: ClusterState) -
 
 def kind_forecast(change: ObjectChange, cluster_state: ClusterState) -> KindForecast:
     """Forecasts the change of one object by the rules of its kind, without its GPUs."""
-    return _RULES.get((change.key.group, change.key.kind), object_rules.forecast)(change, cluster_state)
+    return _rules(change.key).forecast(change, cluster_state)
 
 
 def scalable_parts(key: ObjectKey, resource: Resource) -> Iterator[tuple[Service | None, dict[str, Any]]]:
     """Yields the parts of a workload that have a number of replicas, each with its service."""
-    yield from _SCALABLE_PARTS.get((key.group, key.kind), object_rules.scalable_parts)(resource, key.namespace)
+    yield from _rules(key).scalable_parts(resource, key.namespace)
 
 
 def service_at(key: ObjectKey, resource: Resource, path: Path) -> Service | None:
     """Returns the service that a field of a workload with several services is about; None for a field that is about all of them."""
-    find = _SERVICE_AT.get((key.group, key.kind))
-    return find(resource, path, key.namespace) if find else None
+    return _rules(key).service_at(resource, path, key.namespace)
+
+
+def _rules(key: ObjectKey) -> _WorkloadRules:
+    return _RULES.get((key.group, key.kind), _OTHERS)
 
 
 def _outcome(

@@ -42,6 +42,9 @@ class Workload:
     platform = ""
     """The part of the platform whose controller creates the pods, a field of `krm_fn.render.kinds.floors.Floors`; empty for Kubernetes."""
 
+    orchestrator = ""
+    """The orchestrator that alone makes objects of this kind; empty if others make some, too."""
+
     platform_floor = ""
     """The lowest version of this part that has the kind; empty if each version has it that a release needs."""
 

@@ -28,7 +28,7 @@ class GroveWorkload(Workload):
 
     kinds = names.GROVE_KINDS
     objects = (("grove.io", "PodCliqueSet"),)
-    platform = "grove"
+    orchestrator = platform = "grove"
     fixed_services = "PodCliqueSet"
     templates = paths.CLIQUE_TEMPLATES
     always_restarts = False
