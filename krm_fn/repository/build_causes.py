@@ -2,6 +2,7 @@
 
 kustomize names the part that it looks for, and neither the file nor what the base has. The texts are those of kustomize 5
 (`api/resmap`, `api/resource`, `api/filters/replacement`) and of the JSON patches in it (`gopkg.in/evanphx/json-patch.v4`).
+`kustomization_causes` has the causes that a Kustomization or a patch shows by itself.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any, NamedTuple
 from krm_fn.base import results, spelling
 from krm_fn.base.results import Path
 from krm_fn.render import dynamo_api
-from krm_fn.repository import function_layers, kustomizations
+from krm_fn.repository import function_layers, kustomization_causes, kustomizations
 from krm_fn.repository.files.reading import Source
 from krm_fn.repository.kustomizations import Closure
 from krm_fn.repository.tree import Tree, entries, text_of
@@ -30,6 +31,7 @@ _NO_FIELD = re.compile(r'unable to find field "([^"]+)" in replacement target')
 _OPERATION = re.compile(
     r"\b(add|replace|remove|move|copy|test) operation does not apply|error in (add|replace|remove|move|copy|test) for path"
 )
+_NOT_SELECTED = re.compile(r"nothing selected by (\w+)\.\S*?/([^\s/]+?)\.(?:\[noNs\]|[\w-]+)(?:[:;\s]|$)")
 _STEP = re.compile(r"\[([^\[\]=]+)=([^\[\]]*)\]|((?:\\\.|[^.\[])+)")
 _MALFORMED = "MalformedYAMLError"
 _PATCHES = ("patches", "patchesJson6902", "patchesStrategicMerge")
@@ -49,7 +51,7 @@ class BuildCause(NamedTuple):
     location: dict[str, Any]
 
 
-class _Patch(NamedTuple):
+class Patch(NamedTuple):
     """A document of a patch, the target that its Kustomization names, empty without one, and the folder of the Kustomization."""
 
     source: Source
@@ -78,6 +80,8 @@ def _of_files(tree: Tree, closure: Closure, messages: str) -> BuildCause | None:
         return BuildCause(duplicate.message, {"file": duplicate.file, "line": duplicate.line, "column": duplicate.column})
     if _MALFORMED in messages and (unreadable := _unreadable_file(tree, closure)):
         return unreadable
+    if wrong := kustomization_causes.find(tree, closure, messages):
+        return BuildCause(*wrong)
     if component := _COMPONENT.search(messages):
         return _of_component(closure, component[2], is_listed_as_resource=bool(component[1]))
     if patch := _NO_TARGET.search(messages):
@@ -89,10 +93,12 @@ def _of_files(tree: Tree, closure: Closure, messages: str) -> BuildCause | None:
 
 def _of_resources(tree: Tree, closure: Closure, messages: str) -> BuildCause | None:
     """Returns the cause of a patch, a replacement or a number of replicas that fits no resource."""
-    patches = [*_patches(tree, closure)]
+    patches = [*patches_of(tree, closure)]
     files = {patch.source.file for patch in patches}
     listed = [source for name in sorted(closure.files) for source in tree.read(name).sources]
     bases = [source for source in listed if source.file not in files and isinstance(source.value, dict)]
+    if wrong := kustomization_causes.find_in_patches([patch.source for patch in patches], messages):
+        return BuildCause(*wrong)
     if match := _NO_MATCH.search(f"{messages} "):
         named = (
             patch for patch in patches if not patch.target and (patch.source.address.kind, patch.source.address.name) == match.groups()
@@ -101,6 +107,8 @@ def _of_resources(tree: Tree, closure: Closure, messages: str) -> BuildCause | N
         return _of_patch(tree, closure, patch, bases) if patch else None
     if replicas := _NO_REPLICAS.search(messages):
         return _of_replicas(tree, closure, replicas[1])
+    if selected := _NOT_SELECTED.search(messages):
+        return _of_replacement_source(closure, selected[1], selected[2], bases)
     if field := _NO_FIELD.search(messages):
         return _of_replacement(tree, closure, field[1], bases)
     if operation := _OPERATION.search(messages):
@@ -191,14 +199,14 @@ def _path_of(value: Any, text: str) -> Path:
     return ()
 
 
-def _patches(tree: Tree, closure: Closure) -> Iterator[_Patch]:
+def patches_of(tree: Tree, closure: Closure) -> Iterator[Patch]:
     """Yields the documents of all patches, in files and in Kustomizations."""
     for folder, kustomization in closure.folders.items():
         for field_name in _PATCHES:
             for number, entry in enumerate(entries(kustomization.value, field_name)):
                 target = entry.get("target") if isinstance(entry, dict) else None
                 for source in _documents(tree, folder, kustomization, (field_name, number), entry):
-                    yield _Patch(source, target if isinstance(target, dict) else {}, folder)
+                    yield Patch(source, target if isinstance(target, dict) else {}, folder)
 
 
 def _documents(tree: Tree, folder: str, kustomization: Source, path: Path, entry: Any) -> Iterator[Source]:
@@ -223,7 +231,7 @@ def _of_replicas(tree: Tree, closure: Closure, name: str) -> BuildCause | None:
     return None
 
 
-def _of_patch(tree: Tree, closure: Closure, patch: _Patch, bases: Sequence[Source]) -> BuildCause | None:
+def _of_patch(tree: Tree, closure: Closure, patch: Patch, bases: Sequence[Source]) -> BuildCause | None:
     """Returns the cause of a merge patch for a resource that the build does not have."""
     if not isinstance(patch.source.value, dict):
         return None
@@ -232,7 +240,7 @@ def _of_patch(tree: Tree, closure: Closure, patch: _Patch, bases: Sequence[Sourc
     return _of_made_object(closure, patch, before) if before else _without_match(patch.source, bases)
 
 
-def _of_made_object(closure: Closure, patch: _Patch, before: Sequence[str]) -> BuildCause:
+def _of_made_object(closure: Closure, patch: Patch, before: Sequence[str]) -> BuildCause:
     """Returns the cause of a patch of an object that krm-fn makes. `before` are the folders whose patches come before krm-fn."""
     kind, name = patch.source.address.kind, patch.source.address.name
     location = patch.source.location(("metadata", "name"))
@@ -281,7 +289,7 @@ def _near(name: str, names: Iterable[str]) -> str:
     return spelling.similar(name, listed) or (listed[0] if len(listed) == 1 else "")
 
 
-def _of_operation(name: str, messages: str, patches: Iterable[_Patch], bases: Iterable[Source]) -> BuildCause | None:
+def _of_operation(name: str, messages: str, patches: Iterable[Patch], bases: Iterable[Source]) -> BuildCause | None:
     """Returns the cause of an operation of a JSON patch whose path a resource lacks."""
     for patch in patches:
         operations = patch.source.value if isinstance(patch.source.value, list) else ()
@@ -357,6 +365,19 @@ def _escape_step(step: str) -> str:
 
 def _name_of_entry(entry: Any) -> str:
     return f" ({entry['name']})" if isinstance(entry, dict) and isinstance(entry.get("name"), str) else ""
+
+
+def _of_replacement_source(closure: Closure, kind: str, name: str, bases: Iterable[Source]) -> BuildCause | None:
+    """Returns the cause of a replacement whose source is no resource of the build."""
+    for kustomization in closure.folders.values():
+        for number, entry in enumerate(entries(kustomization.value, "replacements")):
+            if (text_of(entry, "source", "kind"), text_of(entry, "source", "name")) == (kind, name):
+                near = _near(name, [base.address.name for base in bases if base.address.kind == kind])
+                fix = f"write {near}" if near else "add it to resources, or correct the source"
+                return BuildCause(
+                    f"no {kind} of the build has the name {name}; {fix}", kustomization.location(("replacements", number, "source", "name"))
+                )
+    return None
 
 
 def _of_replacement(tree: Tree, closure: Closure, field: str, bases: Iterable[Source]) -> BuildCause | None:

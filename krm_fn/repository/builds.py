@@ -24,6 +24,7 @@ from krm_fn.repository import (
     function_layers,
     kustomizations,
     mixed_versions,
+    patch_operations,
     preparation,
     private_programs,
     side_by_side,
@@ -168,7 +169,15 @@ def _judge_build(tree: Tree, closure: Closure, sources: list[Source]) -> RootBui
         *function_layers.check(tree, closure, sources),
         *mixed_versions.check(sources),
     ]
-    return RootBuild(sources, [*findings, *unmatched_entries.check(tree, closure), *unmatched_entries.check_components(sources)])
+    return RootBuild(
+        sources,
+        [
+            *findings,
+            *patch_operations.check(tree, closure),
+            *unmatched_entries.check(tree, closure),
+            *unmatched_entries.check_components(sources),
+        ],
+    )
 
 
 def _problem_location(closure: Closure, messages: str) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from krm_fn.repository.tree import Tree, field
 
 _NO_EFFECT, _LOST = codes.KUSTOMIZATION_ENTRY_WITHOUT_EFFECT, codes.PATCH_REPLACES_COMPONENTS
 _SELECTED = ("kind", "name")
+_VERSIONED = ("group", "version")
 _GENERATED = {"configMapGenerator": "ConfigMap", "secretGenerator": "Secret"}
 _PLAIN = re.compile(r"[\w./-]+", re.ASCII)
 """A name that is no other pattern than itself, apart from its dots."""
@@ -32,6 +33,8 @@ _WRITTEN = (
     *("GRPCRoute", "HTTPRoute", "HorizontalPodAutoscaler", "PersistentVolumeClaim", "PodMonitor", "ScaledObject", "Secret"),
 )
 """Kinds whose objects people write: a patch of another object of the kind means one that krm-fn makes."""
+_OF_GRAPH = ("spec.services.", "spec.components.")
+"""The beginning of a field path into the components of a graph."""
 _LISTED = 5
 _DEPTH = 12
 
@@ -41,12 +44,14 @@ def check(tree: Tree, closure: Closure) -> Iterator[Result]:
     for folder, kustomization in closure.folders.items():
         targets = [*kustomizations.patch_targets(kustomization)]
         images = objects(field(kustomization.value, "images"))
-        if (targets or images) and not kustomizations.is_component(kustomization):
+        replacements = objects(field(kustomization.value, "replacements"))
+        if (targets or images or replacements) and not kustomizations.is_component(kustomization):
             below = kustomizations.closure(tree, folder)
             documents = [
                 source.value for name in sorted(below.files) for source in tree.read(name).sources if isinstance(source.value, dict)
             ]
             yield from _check_unselected(kustomization, targets, below, documents)
+            yield from _check_replacements(kustomization, replacements, documents)
             yield from _unused_images(kustomization, images, below, documents)
 
 
@@ -77,10 +82,62 @@ def _check_unselected(
                 and not (below.problems or any(_ADDS & layer.keys() for layer in layers))
             ):
                 near = _only_of_kind(documents, text(target.get("kind")))
+            if not near and step == "kind" and not (below.problems or any(_ADDS & layer.keys() for layer in layers)):
+                near = _kind_of(documents, text(target.get("name")))
             if near:
                 message = f"this patch has no effect, because nothing has the {step} {pattern}; write {near}"
                 yield results.warning(_NO_EFFECT, message, **kustomization.location((*path, step)))
                 break
+        else:
+            yield from _check_version(kustomization, path, target, documents)
+
+
+def _check_replacements(
+    kustomization: Source, replacements: Sequence[dict[str, Any]], documents: Sequence[dict[str, Any]]
+) -> Iterator[Result]:
+    """Finds a replacement into components of a graph whose target selects another kind, which the layer does not have."""
+    kinds = {text(document.get("kind")) for document in documents}
+    for number, replacement in enumerate(replacements):
+        for index, target in enumerate(objects(replacement.get("targets"))):
+            kind = text(mapping(target, "select").get("kind"))
+            fields = [f"{path}" for path in target.get("fieldPaths") or ()]
+            is_of_graph = any(path.startswith(_OF_GRAPH) for path in fields)
+            if kind and is_of_graph and dynamo_api.GRAPH in kinds and not any(kustomizations.is_pattern_of(kind, known) for known in kinds):
+                message = f"this replacement has no effect, because nothing has the kind {kind}; write {dynamo_api.GRAPH}"
+                path = ("replacements", number, "targets", index, "select", "kind")
+                yield results.warning(_NO_EFFECT, message, **kustomization.location(path))
+
+
+def _check_version(
+    kustomization: Source, path: results.Path, target: dict[str, Any], documents: Sequence[dict[str, Any]]
+) -> Iterator[Result]:
+    """Finds a target with the group or version of no object of its kind: kustomize compares both (`types.SelectorRegex`)."""
+    kind, name = text(target.get("kind")), text(target.get("name"))
+    alike = [
+        document
+        for document in documents
+        if document.get("kind") == kind and (not name or kustomizations.is_pattern_of(name, name_of(mapping(document, "metadata"))))
+    ]
+    versions = {text(document.get("apiVersion")) for document in alike}
+    if len(versions) != 1 or not dynamo_api.is_dynamo(alike[0]):
+        return
+    right = dict(zip(_VERSIONED, min(versions).split("/"), strict=False))
+    for step in _VERSIONED:
+        pattern = text(target.get(step))
+        if pattern and step in right and not kustomizations.is_pattern_of(pattern, right[step]):
+            message = f"this patch has no effect, because {kind} has the {step} {right[step]}, not {pattern}; write {right[step]}"
+            yield results.warning(_NO_EFFECT, message, **kustomization.location((*path, step)))
+            return
+
+
+def _kind_of(documents: Sequence[dict[str, Any]], pattern: str) -> str:
+    """Returns the kind of all objects of a layer that have the name of a target; empty without a name, and for several kinds."""
+    named = {
+        text(document.get("kind"))
+        for document in documents
+        if pattern and kustomizations.is_pattern_of(pattern, name_of(mapping(document, "metadata")))
+    }
+    return min(named) if named == {dynamo_api.GRAPH} else ""
 
 
 def _only_of_kind(documents: Sequence[dict[str, Any]], kind: str) -> str:
@@ -93,11 +150,15 @@ def _unused_images(
     kustomization: Source, images: Sequence[dict[str, Any]], below: Closure, documents: Sequence[dict[str, Any]]
 ) -> Iterator[Result]:
     """Finds entries whose name is the last part of an image, or a slip for one: kustomize compares whole names without tag and digest."""
-    known = {_repository(image) for document in documents for image in _texts(document, _DEPTH)}
+    whole = {image.partition("@")[0] for document in documents for image in _texts(document, _DEPTH)}
+    known = {*map(_repository, whole)}
     layers = [source.value for source in below.folders.values()]
     known |= {text(entry.get("newName")) for layer in layers for entry in objects(field(layer, "images"))}
     for number, entry in enumerate(images):
         name = text(entry.get("name"))
+        if (bare := _repository(name)) != name and name not in whole and bare in known:
+            message = f"this entry has no effect: kustomize compares its name with images without their tag; write {bare}"
+            yield results.warning(_NO_EFFECT, message, **kustomization.location(("images", number, "name")))
         if not _PLAIN.fullmatch(name) or any(kustomizations.is_pattern_of(name, image) for image in known):
             continue
         ends = sorted(image for image in known if image.endswith(f"/{name}"))

@@ -27,6 +27,8 @@ from krm_fn.review.arguments.variable_rules import HUB_TOKENS
 
 _TOKEN = re.compile(r"hf_[A-Za-z0-9]{30,}|nvapi-[\w-]{40,}|gh[opsu]_[A-Za-z0-9]{36,}|glpat-[\w-]{20,}|AKIA[A-Z0-9]{16}", re.ASCII)
 """Tokens of Hugging Face, NVIDIA, GitHub, GitLab and AWS, each with all its characters."""
+_IN_BASE64 = re.compile(r"aGZf[A-Za-z0-9+/]{8,}={0,2}", re.ASCII)
+"""A text that begins with `hf_` in base64, as tokens of Hugging Face and their placeholders do."""
 _LEAST_LETTERS = 8
 """The least number of different characters of a token. A placeholder such as `hf_xxxxx…` has fewer."""
 _ALIKE = re.compile(r"(?:(?:hf|hugging_?face)_?(?:hub_?)?)?(?:api_?)?(?:token|key)", re.IGNORECASE | re.ASCII)
@@ -50,6 +52,7 @@ def check(resources: Sequence[Resource], config: Config) -> Iterator[Result]:
                     problem = f"{name} has a token in plain text, so everybody who reads this file can use it"
                     fix = f"write valueFrom: {{secretKeyRef: {{name: …, key: {name}}}}} with a Secret, and revoke the token"
                     yield results.warning(codes.TOKEN_IN_PLAIN_TEXT, f"{problem}; {fix}", results.ref(resource), (*path, "name"))
+        yield from _encoded_twice(resource)
     yield from _secrets(resources, cluster.default_namespace(config))
 
 
@@ -67,6 +70,17 @@ def _entries(resource: Resource) -> Iterator[tuple[Path, Any]]:
     else:
         for template in pods.of(resource):
             yield from (((*template.path, *at), entry) for at, entry in paths.find(template.spec, _OF_TEMPLATE))
+
+
+def _encoded_twice(secret: Resource) -> Iterator[Result]:
+    """Finds tokens of the Hub in base64 among the texts of a Secret: an API server encodes `stringData` once more."""
+    texts = secret.get("stringData") if (secret.get("apiVersion"), secret.get("kind")) == ("v1", "Secret") else None
+    for name, value in texts.items() if isinstance(texts, dict) else ():
+        encoded = text(value).strip()
+        if _IN_BASE64.fullmatch(encoded):
+            problem = f"{name} is a token in base64, and an API server encodes the texts of stringData once more"
+            fix = f"move {name} to data, or write the token itself"
+            yield results.warning(codes.TOKEN_ENCODED_TWICE, f"{problem}; {fix}", results.ref(secret), ("stringData", name))
 
 
 def _secrets(resources: Sequence[Resource], default: str) -> Iterator[Result]:

@@ -34,8 +34,11 @@ from krm_fn.review import (
     native_objects,
     node_counts,
     objects_beside,
+    placement_keys,
+    refused_beside,
     refused_by_nodes,
     service_urls,
+    variable_values,
 )
 from krm_fn.review.arguments import argument_findings, engine_documents, lora_rules, read_objects
 from krm_fn.review.known_checks import KnownChecks
@@ -77,11 +80,14 @@ _OTHER_FIELDS = {
     "envFromSecret": "envFrom",
     "extraPodSpec": "podTemplate",
     "mainContainer": "containers",
+    "matchExpressions": "nodeSelectorTerms",
+    "podAffinityTerm": "topologyKey",
     "podTemplate": "extraPodSpec",
+    "serviceName": "service",
     "services": "components",
     "subComponentType": "type",
 }
-"""By unknown field: the field of the other API version that holds its value."""
+"""By unknown field: the field of the other API version, or of the other form of an object, that holds its value."""
 _RENDERED = (dynamo_api.GRAPH, dynamo_api.COMPONENT)
 _BY_SETTINGS = (
     codes.MISSING_DYNAMO_NAMESPACE,
@@ -141,6 +147,9 @@ def _findings(
     yield from missing_contents.check_keys(resources, config)
     yield from altered_values.check(resources)
     yield from refused_by_nodes.check(resources)
+    yield from refused_beside.check(resources)
+    yield from placement_keys.check(resources)
+    yield from variable_values.check(resources)
     yield from hub_tokens.check(resources, config)
     yield from filled_folders.check(resources)
     yield from download_jobs.check(resources, config)

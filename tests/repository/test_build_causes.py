@@ -62,7 +62,70 @@ def generated(base: str, name: str = "engine", volume: str = "") -> dict[str, st
     }
 
 
+def layer(text: str, **files: str) -> dict[str, str]:
+    """The Kustomization of the root, with a base; `part` is another folder."""
+    return {"kustomization.yaml": f"{LAYER}{text}", **{f"{name}.yaml": content for name, content in files.items()}}
+
+
 ROWS = [
+    ("a kind of no Kustomization", layer("kind: Kustomize\n"), "kustomization.yaml:3:", "Kustomize is not a kind", "write Kustomization"),
+    (
+        "a Component of the other kind",
+        {
+            "kustomization.yaml": f"{LAYER}components: [part]\n",
+            "part/kustomization.yaml": PART.replace("kind: Component", "kind: Kustomization"),
+        },
+        "part/kustomization.yaml:2:",
+        "is the version of a Component",
+        "write kind: Component",
+    ),
+    ("a tag of images", layer("images:\n- {name: a, tag: b}\n"), "kustomization.yaml:4:", "no field tag", "write newTag"),
+    ("a slip in replicas", layer("replicas:\n- {name: a, coutn: 2}\n"), "kustomization.yaml:4:", "no field coutn", "write count"),
+    (
+        "a patch as a text",
+        layer("patches:\n- fix.yaml\n", fix=merge()),
+        "kustomization.yaml:4:",
+        "an object, not a text",
+        "write path: fix.yaml",
+    ),
+    ("labels as a map", layer("labels: {env: dev}\n"), "kustomization.yaml:3:", "a list of entries", "write labels: [{pairs: {env: dev}}]"),
+    (
+        "literals as a map",
+        layer("configMapGenerator:\n- name: a\n  literals: [{size: 3}]\n"),
+        "kustomization.yaml:5:",
+        "one text with =",
+        "write size=3",
+    ),
+    (
+        "a long literal",
+        layer('configMapGenerator:\n- name: a\n  literals: [{a.yaml: "x: 1\\ny: 2"}]\n'),
+        "kustomization.yaml:5:",
+        "one text with =",
+        "put the text into a file a.yaml, and list it in files",
+    ),
+    ("another operation", file(operation("update", WORKER), TARGET), "fix.yaml:4:", "update is not an operation", "write replace"),
+    ("a slip in an operation", inline(operation("replce", WORKER)), "kustomization.yaml:9:", "replce is not an operation", "write replace"),
+    (
+        "an operation without a dash",
+        file("op: remove\npath: /spec\n", TARGET),
+        "fix.yaml:1:",
+        "this is one without a dash",
+        "write a dash before op",
+    ),
+    (
+        "the same in the text of a Kustomization",
+        inline("op: remove\npath: /spec\n"),
+        "kustomization.yaml:5:",
+        "this is one without a dash",
+        "write a dash before op",
+    ),
+    (
+        "the source of a replacement",
+        {**replacement("spec.services.Worker.replicas"), "base/settings.yaml": SETTINGS.replace("settings", "setting")},
+        "kustomization.yaml:4:",
+        "no ConfigMap of the build has the name settings",
+        "write setting",
+    ),
     (
         "a JSON patch in a file without a target",
         {"kustomization.yaml": f"{LAYER}patches:\n- path: a.yaml\n", "a.yaml": "- {op: remove, path: /spec}\n"},

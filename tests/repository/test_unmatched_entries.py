@@ -36,6 +36,14 @@ CLAIM = "apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: weights}\
 JSON = "- {op: replace, path: /spec/components/1/replicas, value: 2}\n"
 MERGE = "apiVersion: nvidia.com/v1beta1\nkind: DynamoGraphDeployment\nmetadata: {name: search}\nspec:\n"
 BASE = {"resources": ["graph.yaml"]}
+GRAPH_KIND = {"kind": "DynamoGraphDeployment"}
+
+
+def replacing(kind: str) -> list[dict[str, object]]:
+    """A replacement of a field of the graph whose target selects a kind."""
+    source = {"kind": "PersistentVolumeClaim", "name": "weights", "fieldPath": "metadata.name"}
+    path = "spec.components.[name=Worker].podTemplate.spec.containers.[name=main].workingDir"
+    return [{"source": source, "targets": [{"select": {"kind": kind}, "fieldPaths": [path], "options": {"create": True}}]}]
 
 
 def errors_of(done):
@@ -79,6 +87,29 @@ ENTRIES = [
         {**BASE, "images": [{"name": IMAGE, "newName": "registry.example/vllm-runtime"}]},
         "",
     ),
+    ("an image with its tag", {"images": [{"name": f"{IMAGE}:1.5.0", "newTag": "1.6.1"}]}, BASE, IMAGE),
+    ("the tag that the image has", {"images": [{"name": f"{IMAGE}:1.6.0", "newTag": "1.6.1"}]}, BASE, ""),
+    (
+        "the kind of a generated object",
+        {"patches": [{"target": {"kind": "Deployment", "name": "sea.*"}, "patch": JSON}]},
+        BASE,
+        "DynamoGraphDeployment",
+    ),
+    ("the other version", {"patches": [{"target": {**GRAPH_KIND, "version": "v1alpha1"}, "patch": JSON}]}, BASE, "v1beta1"),
+    (
+        "the version in the group",
+        {"patches": [{"target": {**GRAPH_KIND, "group": "nvidia.com/v1beta1"}, "patch": JSON}]},
+        BASE,
+        "nvidia.com",
+    ),
+    ("the version", {"patches": [{"target": {**GRAPH_KIND, "group": "nvidia.com", "version": "v1beta1"}, "patch": JSON}]}, BASE, ""),
+    (
+        "a replacement in another kind",
+        {"replacements": replacing("Deployment")},
+        {"resources": ["graph.yaml", "claim.yaml"]},
+        GRAPH_KIND["kind"],
+    ),
+    ("a replacement in a graph", {"replacements": replacing("DynamoGraphDeployment")}, {"resources": ["graph.yaml", "claim.yaml"]}, ""),
     ("a component", {"kind": "Component", "images": [{"name": "vllm-runtime", "newTag": "1.6.1"}]}, BASE, ""),
 ]
 
@@ -251,3 +282,29 @@ def test_a_file_that_does_not_exist(clone, name, fix):
     if fix:
         assert (done.code, "app/kustomization.yaml:3:3: error DYN593" in done.out) == (1, True), done.out
         assert done.out.partition("DYN593")[2].partition("\n")[0].endswith(fix)
+
+
+OPERATIONS = [
+    ("replace", "/spec/components/1/replicas", True),
+    ("add", "/metadata/labels", True),
+    ("remove", "/spec/components/1/type", False),
+]
+
+
+@pytest.mark.parametrize(("name", "path", "is_found"), OPERATIONS, ids=["replace", "add", "remove"])
+def test_an_operation_without_a_value(clone, name, path, is_found):
+    """The null that kustomize writes has no finding of its own."""
+    graph = GRAPH.replace("    type: worker\n", "    type: worker\n    replicas: 1\n")
+    clone.put({"graph.yaml": graph, "fix.yaml": f"- op: {name}\n  path: {path}\n"})
+    patches = [{"path": "fix.yaml", "target": GRAPH_KIND}]
+    clone.put({"kustomization.yaml": yaml.safe_dump({**BASE, "patches": patches})})
+    output = console.run("check").out
+    assert ("fix.yaml:2:" in output, "warning DYN761" in output, "DYN028" in output) == (is_found, is_found, False), output
+
+
+def test_an_operation_with_a_null(clone):
+    """Its author wrote the null."""
+    clone.put({"graph.yaml": GRAPH, "fix.yaml": "- {op: add, path: /metadata/labels, value: null}\n"})
+    clone.put({"kustomization.yaml": yaml.safe_dump({**BASE, "patches": [{"path": "fix.yaml", "target": GRAPH_KIND}]})})
+    output = console.run("check").out
+    assert "DYN761" not in output

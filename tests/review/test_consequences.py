@@ -77,6 +77,23 @@ NODES = {
         "mainContainer": {"image": MAIN["image"], "command": ["python3", "-m", "dynamo.vllm"], "args": ["--tensor-parallel-size", "16"]}
     },
 }
+
+
+def affinity(terms):
+    required = {"requiredDuringSchedulingIgnoredDuringExecution": terms}
+    return beta.graph(beta.component("Worker", pod={"affinity": {"podAntiAffinity": required}}))
+
+
+def backend(**fields):
+    path = {"path": "/", "pathType": "Prefix", "backend": fields}
+    spec = {"rules": [{"http": {"paths": [path]}}]}
+    return {"apiVersion": "networking.k8s.io/v1", "kind": "Ingress", "metadata": {"name": "chat", "namespace": "a"}, "spec": spec}
+
+
+def main_of(**fields):
+    return beta.graph(beta.component("Worker", main=fields))
+
+
 ROWS = [
     ("a pod under the field of v1beta1", alpha(podTemplate={"mainContainer": {}}), ["DYN023"]),
     ("a main container in the form of v1alpha1", beta.graph({"name": "W", "podTemplate": {"spec": {"mainContainer": MAIN}}}), ["DYN029"]),
@@ -91,6 +108,8 @@ ROWS = [
     ("a Secret with the name of another field", volume(secret={"name": "s"}), ["DYN029"]),
     ("a ConfigMap with such a name", volume(configMap={"configMapName": "s"}), ["DYN029"]),
     ("a claim with such a name", volume(persistentVolumeClaim={"name": "s"}), ["DYN029"]),
+    ("an entry with a weight in a required rule", affinity([{"weight": 1, "podAffinityTerm": {"topologyKey": "a"}}]), ["DYN029", "DYN029"]),
+    ("the old form of a backend", backend(serviceName="chat-frontend", servicePort=8000), ["DYN029", "DYN029"]),
     ("a size a level too high", claim({"storage": "1Gi"}), ["DYN029"]),
     ("a variable without name and value", beta.graph(beta.component("Worker", main={"env": [{"A": "b"}]})), ["DYN029"]),
     ("a required field with another name", mounted(name="models", mountPath="/m"), ["DYN023"]),
@@ -118,7 +137,30 @@ def test_a_mistake_has_one_error(graph, codes):
     assert sorted(finding.code for finding in findings if finding.severity == "error") == codes
 
 
+IMAGE = {"extraPodSpec": {"mainContainer": {"image": "nvcr.io/nvidia/ai-dynamo/vllm-runtime:1.6.1"}}}
 FIXES = [
+    ("a model in a service", alpha(model="acme/tiny", **IMAGE), "write --model in the args of the container main"),
+    ("GPUs of a service", alpha(gpus=2, **IMAGE), 'write resources.limits.gpu: "2"'),
+    ("GPUs of a container", main_of(gpus="2"), 'write resources.limits: nvidia.com/gpu: "2",'),
+    ("bounds in a service", alpha(minReplicas=2, **IMAGE), "write scalingAdapter: {enabled: true}, and the bounds in an autoscaler"),
+    (
+        "bounds in a component",
+        beta.graph({**beta.component("W"), "maxReplicas": 2}),
+        "write scalingAdapter: {}, and the bounds in an autoscaler",
+    ),
+    ("an entry point", main_of(entrypoint=["a"]), "; write command,"),
+    ("an environment", main_of(environment=["A=b"]), "; write env, a list of entries with name and value,"),
+    ("a restart", main_of(restart="always"), "; remove it, because Kubernetes restarts the containers"),
+    ("shared memory of a container", main_of(shm_size="16gb"), "; write sharedMemorySize in the component,"),
+    ("a value beside its variable", main_of(env=[{"name": "A"}], value="b"), "; indent it below name: A, in env,"),
+    ("a Secret of a key", variable(secretName="s", key="k"), "; write name,"),
+    ("the path of a probe", main_of(readinessProbe={"path": "/live"}), "; write httpGet.path,"),
+    ("the port of a check of TCP", main_of(readinessProbe={"tcpSocket": "system"}), "; write port: system below it"),
+    (
+        "an image in the form of a chart",
+        main_of(image={"repository": "nvcr.io/a/b", "tag": "1.6.1"}),
+        "; write image: nvcr.io/a/b:1.6.1",
+    ),
     (
         "a main container of v1beta1",
         alpha(extraPodSpec={"containers": [MAIN]}),

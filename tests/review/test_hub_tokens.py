@@ -74,3 +74,19 @@ def test_a_secret_that_hugging_face_does_not_read(graph, keys, wrong):
         for finding in hub_tokens.check([graph, *secrets], Config())
     ]
     assert found == [("DYN751", ("stringData", wrong), True)] * bool(wrong)
+
+
+ENCODED = [
+    ("a token in base64", {"HF_TOKEN": "aGZfcmVwbGFjZV9tZQ=="}, "stringData", 1),
+    ("the same among data", {"HF_TOKEN": "aGZfcmVwbGFjZV9tZQ=="}, "data", 0),
+    ("a placeholder", {"HF_TOKEN": "hf_replace_me"}, "stringData", 0),
+    ("a number", {"HF_TOKEN": 3}, "stringData", 0),
+]
+
+
+@cases(("texts", "field", "count"), ENCODED)
+def test_a_token_that_is_encoded_twice(texts, field, count):
+    secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "hf-token"}, field: texts}
+    findings = [*hub_tokens.check([secret], Config())]
+    assert [finding.code for finding in findings] == ["DYN767"] * count
+    assert not any("aGZf" in finding.message for finding in findings)

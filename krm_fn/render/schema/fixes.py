@@ -35,6 +35,7 @@ _FILE_MODES = ("defaultMode", "mode")
 _OCTAL = re.compile(r"0?o?([0-7]{3})", re.ASCII)
 """Permissions as people write them: Kubernetes, kustomize and kubectl read 0400 without quotes as the octal number, 256."""
 _QUANTITY = "resource.Quantity"
+_INT_OR_STRING = "intstr.IntOrString"
 _AMOUNT = re.compile(r"[0-9]{1,10}[A-Za-z]{1,2}", re.ASCII)
 _TEXTS_OF_FILES = ("data", "stringData")
 """The fields of ConfigMaps and Secrets with the texts of files."""
@@ -159,11 +160,27 @@ def _as_text(value: Any, path: Path) -> tuple[str, Any]:
             return f"write two entries without the colon, - {name} and - {json.dumps(word)}", edits.Items((name, word))
         whole = f"{name}: {inner}" if isinstance(inner, str) else f"{name}: {show_scalar(inner)}"
         return f"quote the whole entry, because YAML reads a colon and a blank as an object: - {show_scalar(whole)}", None
+    if isinstance(value, dict) and path[-1:] == ("image",) and (image := _image(value)):
+        return f"write {key}{image}", image
     if isinstance(value, dict) and len(value) == 1 and isinstance(inner := next(iter(value.values())), str):
         return f"write {key}{inner if _PLAIN.fullmatch(inner) else show_scalar(inner)}", inner
     if isinstance(value, list) and len(value) == 1 and isinstance(value[0], str):
         return f"remove the brackets or the dash: {key}{show_scalar(value[0])}", value[0]
     return "write a single text in quotes", None
+
+
+def _image(parts: dict[str, Any]) -> str:
+    """Returns the image that a map of its parts means, as Helm charts write it; empty without a repository.
+
+    >>> _image({"registry": "nvcr.io", "repository": "nvidia/x", "tag": "1.6.1"}), _image({"tag": "1.6.1"})
+    ('nvcr.io/nvidia/x:1.6.1', '')
+    """
+    registry, repository = (parts.get(name) or "" for name in ("registry", "repository"))
+    tag, digest = parts.get("tag"), parts.get("digest")
+    if not isinstance(repository, str) or not repository:
+        return ""
+    name = f"{registry}/{repository}" if registry else repository
+    return f"{name}{f':{tag}' if tag else ''}{f'@{digest}' if digest else ''}"
 
 
 def _as_boolean(value: Any) -> tuple[str, Any]:
@@ -258,6 +275,8 @@ def _as_object(value: Any, schema: Schema, definitions: dict[str, Schema], path:
     known = list(properties)
     texts = [name for name in known if definitions.get(properties[name].get("$ref", ""), properties[name]).get("type") == "string"]
     field = "name" if "name" in texts else texts[0] if len(texts) == 1 else ""
+    if not isinstance(value, bool) and isinstance(value, (int, str)) and (port := _field_of_port(value, schema)):
+        return f"write {port}: {value} below it", {port: value}
     sizes = [name for name in known if properties[name].get("$ref", "").endswith(_QUANTITY)]
     if len(sizes) == 1 and isinstance(value, str) and _AMOUNT.fullmatch(value):
         field = sizes[0]
@@ -267,6 +286,18 @@ def _as_object(value: Any, schema: Schema, definitions: dict[str, Schema], path:
         is_entry = bool(path) and isinstance(path[-1], int)
         return f"write - {field}: {value}" if is_entry else f"write {field}: {value} below it", {field: value}
     return f"write its fields below it, for example {', '.join(known[:4])}" if known else "write lines of name: value below it", None
+
+
+def _field_of_port(value: Any, schema: Schema) -> str:
+    """Returns the field of an object that a number or the name of a port means; empty without a certain one.
+
+    It is the only required field, if it takes both, or for a number the only field that takes one.
+    """
+    properties, required = schema.get("properties", {}), schema.get("required", ())
+    if len(required) == 1 and properties.get(required[0], {}).get("$ref", "").endswith(_INT_OR_STRING):
+        return str(required[0])
+    numbers = [name for name, field in properties.items() if field.get("type") == "integer"]
+    return numbers[0] if isinstance(value, int) and len(numbers) == 1 else ""
 
 
 def _as_map(value: list[Any], schema: Schema, definitions: dict[str, Schema]) -> tuple[str, Any]:

@@ -26,6 +26,11 @@ _SWITCHES_ON = "remove it, because the object itself switches the feature on"
 _NOT_IN_V1BETA1 = "remove it, because nvidia.com/v1beta1 has no such field"
 _AS_LIST = "write components, a list of entries with names"
 _AS_MAP = "write services, a map from names to components"
+_CONTAINERS = (misplaced_fields.CONTAINER, "MainContainer")
+_COMPONENTS_OF_GRAPHS = ("Component", "ComponentV1beta1")
+_MODEL = "write --model in the args of the container main (--model-path for SGLang and TensorRT-LLM), or remove it if args have it"
+_SCALED = "and the bounds in an autoscaler whose target is its DynamoGraphDeploymentScalingAdapter"
+_PREFERRED = "an entry with a weight belongs in preferredDuringSchedulingIgnoredDuringExecution; write this as the key above"
 _OPERATOR = "leave this resource to an operator of that release"
 
 LATER_KINDS = {"LPXGraphDeployment": f"only Dynamo 1.6 and later has this kind, and krm-fn does not expand it; {_OPERATOR}"}
@@ -76,7 +81,24 @@ _FIXES = {
     ("MultinodeV1beta1", "leader"): "write an entry of roles with name: leader, beside multinode",
     ("MultinodeV1beta1", "roles"): "write roles beside multinode",
     ("MultinodeV1beta1", "worker"): "write an entry of roles with name: worker, beside multinode",
+    # fields of docker-compose, of charts and of other resources
+    **{(name, field): _MODEL for name in _COMPONENTS_OF_GRAPHS for field in ("model", "modelName", "modelPath")},
+    **{("Component", field): f"write scalingAdapter: {{enabled: true}}, {_SCALED}" for field in ("minReplicas", "maxReplicas")},
+    **{("ComponentV1beta1", field): f"write scalingAdapter: {{}}, {_SCALED}" for field in ("minReplicas", "maxReplicas")},
+    **{(name, "entrypoint"): "write command" for name in _CONTAINERS},
+    **{(name, "environment"): "write env, a list of entries with name and value" for name in _CONTAINERS},
+    **{(name, "restart"): "remove it, because Kubernetes restarts the containers of a graph" for name in _CONTAINERS},
+    **{(name, "runtime"): "write runtimeClassName in the spec of the pod, or remove it" for name in _CONTAINERS},
+    **{(name, "shm_size"): "write sharedMemory: {size: 16Gi} in the service" for name in ("Component", "MainContainer")},
+    **{(name, "shm_size"): "write sharedMemorySize in the component" for name in ("ComponentV1beta1", misplaced_fields.CONTAINER)},
     # other names of a field
+    ("io.k8s.api.core.v1.ConfigMapKeySelector", "configMapName"): "write name",
+    ("io.k8s.api.core.v1.NodeSelector", "matchExpressions"): "write nodeSelectorTerms: above it, and a dash before matchExpressions",
+    ("io.k8s.api.core.v1.NodeSelectorTerm", "preference"): _PREFERRED,
+    **{(f"io.k8s.api.core.v1.{name}", "weight"): _PREFERRED for name in ("NodeSelectorTerm", "PodAffinityTerm")},
+    ("io.k8s.api.core.v1.PodAffinityTerm", "podAffinityTerm"): _PREFERRED,
+    ("io.k8s.api.core.v1.PersistentVolumeClaimSpec", "size"): "write it as resources.requests.storage",
+    ("io.k8s.api.core.v1.SecretKeySelector", "secretName"): "write name",
     ("io.k8s.api.core.v1.ConfigMapVolumeSource", "configMapName"): "write name",
     ("io.k8s.api.core.v1.PersistentVolumeClaimVolumeSource", "pvcName"): "write claimName",
     ("io.k8s.api.core.v1.SecretVolumeSource", "name"): "write secretName",
@@ -96,6 +118,7 @@ _BELOW = {
     ("RequestSpecV1beta1", "deploymentOverrides"): ("overrides", "dgd"),
     ("RequestSpecV1beta1", "useMocker"): ("features", "mocker", "enabled"),
     ("Component", "sharedMemorySize"): ("sharedMemory", "size"),
+    **{("io.k8s.api.core.v1.Probe", field): ("httpGet", field) for field in ("httpHeaders", "path", "port", "scheme")},
 }
 """By definition and field: the fields below the object that hold the value."""
 _IN_MAIN = {("ComponentV1beta1", "envFromSecret"): "envFrom", ("ComponentV1beta1", "envs"): "env"}
@@ -107,6 +130,14 @@ _OF_OTHER_VERSION = {
     "components": ("podTemplate", "type"),
 }
 """By field with components: fields of a component that only the API version of this field has."""
+_GPUS = ("gpu", "gpus", "gpuCount", "numGpus")
+_GPU_OWNERS = {
+    "Component": "resources.limits.gpu",
+    "ComponentV1beta1": "resources.limits of the container main: nvidia.com/gpu",
+    **dict.fromkeys(_CONTAINERS, "resources.limits: nvidia.com/gpu"),
+}
+"""By definition: the field of an object that has the GPUs of a container."""
+_BACKEND = "io.k8s.api.networking.v1.IngressBackend"
 _AS_FLAG = re.compile(r"[a-z][a-z0-9]*(?:[-_][a-z0-9]+)+", re.ASCII)
 """A name in the form of flags of engines, which no field of a component has."""
 _ONLY_VALUE = (str, int, float)
@@ -152,6 +183,14 @@ def _of_form(definition: str, key: str, parent: dict[str, object]) -> str:
         return "write podTemplate"
     if definition == misplaced_fields.CONTAINER and key == "envFromSecret" and isinstance(parent[key], str):
         return f"write envFrom: [{{secretRef: {{name: {parent[key]}}}}}]"
+    if definition == _BACKEND and key in ("serviceName", "servicePort"):
+        port = parent.get("servicePort")
+        number = f"{'name' if isinstance(port, str) else 'number'}: {8000 if port is None else port}"
+        return f"write service: {{name: {parent.get('serviceName') or 'the Service'}, port: {{{number}}}}} in place of both"
+    if key in _GPUS and definition in _GPU_OWNERS and isinstance(parent[key], (int, str)):
+        return f'write {_GPU_OWNERS[definition]}: "{parent[key]}"'
+    if key == "value" and definition in _CONTAINERS and (lost := _variable_without_value(parent)):
+        return f"indent it below name: {lost}, in env"
     other, components = _COMPONENTS.get(definition, ("", ""))
     if key == other and components in parent:
         return f"{components} has the components in this apiVersion, so move the entries of {other} there, or remove {other}"
@@ -159,6 +198,14 @@ def _of_form(definition: str, key: str, parent: dict[str, object]) -> str:
         version, right = ("v1alpha1", _AS_LIST) if key == "services" else ("v1beta1", _AS_MAP)
         return f"its entries have the form of nvidia.com/{version}: write this apiVersion, or {right.removeprefix('write ')}"
     return ""
+
+
+def _variable_without_value(container: dict[str, object]) -> str:
+    """Returns the name of the only variable of a container without a value; empty without one."""
+    variables = container.get("env")
+    listed = variables if isinstance(variables, list) else []
+    names = [f"{entry.get('name')}" for entry in listed if isinstance(entry, dict) and [*entry] == ["name"]]
+    return names[0] if len(names) == 1 else ""
 
 
 def _is_of_other_version(key: str, entries: object) -> bool:

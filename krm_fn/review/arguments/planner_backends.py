@@ -24,6 +24,8 @@ _MODE, _WORKERS = "mode", {"disagg": ("prefill", "decode"), "prefill": ("prefill
 """The field with the mode of the planner, and the modes of the workers that it then scales."""
 _FIELD, _DEFAULT = "backend", "vllm"
 """The field of the document, and its value without one (`SLAPlannerDefaults.backend`, 0.9 to 1.7)."""
+_OF_VLLM, _SHORT = "VllmPrefillWorker", "prefill"
+_RELEASES_WITH_LONG_NAMES = ("0.", "1.0.", "1.1.", "1.2.", "1.3.", "1.4.", "1.5.")
 
 
 def check(commands: Sequence[JudgedCommand], components: Sequence[ComponentPlan]) -> Iterator[WorkerFinding]:
@@ -37,6 +39,7 @@ def check(commands: Sequence[JudgedCommand], components: Sequence[ComponentPlan]
         return
     (engine,) = {*workers.values()}
     yield from _check_modes(commands)
+    yield from _check_types(commands)
     for judged in commands:
         use = judged.parsed.last(judged.table, _CONFIG, _BACKEND) if judged.command.program == _PLANNER else None
         backend = _backend(use) if use else ""
@@ -62,6 +65,42 @@ def _check_modes(commands: Sequence[JudgedCommand]) -> Iterator[WorkerFinding]:
             )
             fix = f'{"write" if _MODE in document else "add"} "{_MODE}": "{right}"'
             yield WorkerFinding(judged, ArgumentFinding(codes.PLANNER_FOR_OTHER_MODES, "warning", use.word, f"{problem}; {fix}"))
+
+
+def _check_types(commands: Sequence[JudgedCommand]) -> Iterator[WorkerFinding]:
+    """Yields a finding for the prefill worker that the planner of its graph does not find, because its type does not name the mode.
+
+    The planner of a graph with prefill and decode looks for the component of the type prefill, and otherwise for one with the default name,
+    and ends without one (`get_service_from_sub_component_type_or_name` of 1.0, later `get_component_from_type_or_name`). It takes a single
+    worker of no mode for the one that decodes.
+    """
+    planners = [judged for judged in commands if judged.command.program == _PLANNER]
+    workers = [judged for judged in commands if judged.engine and worker_modes.mode(judged) == worker_modes.PREFILL]
+    typed = [judged for judged in workers if worker_modes.PREFILL in (judged.plan.identity.type, judged.plan.identity.sub_type)]
+    if planners and len(workers) == 1 and not typed and all(_scales_both(judged) for judged in planners):
+        (judged,) = workers
+        if judged.engine and judged.plan.identity.service not in _default_names(judged.engine.name, planners[0].table.release):
+            field = judged.plan.word("subComponentType")
+            problem = "the planner finds the prefill worker by its type, and this one has no type prefill, so the planner ends at its start"
+            fix = f"add {field}: prefill" if field == "subComponentType" else f"write {field}: prefill"
+            found = ArgumentFinding(codes.WORKER_UNKNOWN_TO_PLANNER, "warning", worker_modes.word(judged), f"{problem}; {fix}")
+            yield WorkerFinding(judged, found)
+
+
+def _default_names(engine: str, release: str) -> tuple[str, ...]:
+    """Returns the names of components that a planner takes for its prefill worker whatever their type is.
+
+    They are those of `prefill_worker_k8s_name` in 0.9 to 1.7. `release` is that of the planner.
+    """
+    if engine == "vllm":
+        return (_OF_VLLM,) if release.startswith(_RELEASES_WITH_LONG_NAMES) else (_OF_VLLM, _SHORT)
+    return (_SHORT, "TRTLLMPrefillWorker") if engine == "trtllm" else (_SHORT,)
+
+
+def _scales_both(planner: JudgedCommand) -> bool:
+    """True for a planner whose document is known, with the mode for prefill and decode."""
+    use = planner.parsed.last(planner.table, _CONFIG)
+    return bool(use and use.document and f"{use.document.get(_MODE, 'disagg')}" == "disagg")
 
 
 def _backend(use: Use) -> str:

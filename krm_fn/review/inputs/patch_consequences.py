@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from krm_fn.base import codes
 from krm_fn.base.results import Path, Ref, Result
 from krm_fn.kubernetes import paths
+from krm_fn.repository import patch_operations
 from krm_fn.repository.files.reading import Source
 from krm_fn.review.inputs import replaced_arguments
 
@@ -20,7 +21,22 @@ _CAUSED = (_COLLISION, codes.CONTAINER_WITHOUT_IMAGE, codes.MISSING_MAIN_CONTAIN
 
 def judge_patches(findings: Sequence[Result], sources: Sequence[Source]) -> list[Result]:
     """Returns the findings about resources, without those that a patch causes, and with the flags that a patch replaced."""
-    return with_replaced_flags(replaced_arguments.explain_replaced(without_consequences(findings), sources), sources)
+    kept = without_emptied(without_consequences(findings), sources)
+    return with_replaced_flags(replaced_arguments.explain_replaced(kept, sources), sources)
+
+
+def without_emptied(findings: Sequence[Result], sources: Iterable[Source]) -> list[Result]:
+    """Returns the findings without those about a null that an operation without a value wrote, which has a finding of its own."""
+    if not any(finding.code == codes.NULL_FIELD for finding in findings):
+        return [*findings]
+    emptied = {source.address: patch_operations.emptied_fields(source.patches) for source in sources if source.patches}
+    return [
+        finding
+        for finding in findings
+        if finding.code != codes.NULL_FIELD
+        or not finding.ref
+        or not patch_operations.is_emptied(finding.path, emptied.get(finding.ref, set()))
+    ]
 
 
 def without_consequences(findings: Sequence[Result]) -> list[Result]:

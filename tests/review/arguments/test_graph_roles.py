@@ -12,7 +12,7 @@ from tests.support import beta, given
 from tests.support.cases import cases
 
 IMAGE = "nvcr.io/nvidia/ai-dynamo/vllm-runtime"
-CODES = ("DYN645", "DYN714", "DYN733", "DYN757")
+CODES = ("DYN645", "DYN714", "DYN733", "DYN769", "DYN757")
 
 
 def part(name: str, kind: str, command: list[str], *args: str, version: str = "1.6.1", **more: Any) -> Any:
@@ -99,6 +99,7 @@ def test_a_planner_plans_for_the_engine_of_the_workers(components, fixes):
 
 PREFILL = started("P", "worker", "dynamo.vllm", "--model", "m", "--disaggregation-mode", "prefill")
 DECODE = started("D", "worker", "dynamo.vllm", "--model", "m", "--disaggregation-mode", "decode")
+TYPED = started("P", "prefill", "dynamo.vllm", "--model", "m", "--disaggregation-mode", "prefill")
 UNKNOWN = started("U", "worker", "dynamo.vllm", "--model", "m", "$(FLAGS)")
 NO_MODE = started("Planner", "planner", "dynamo.planner", "--config", '{"backend": "vllm"}')
 MODES = [
@@ -106,7 +107,7 @@ MODES = [
     ("disagg for whole requests", [planner(mode="disagg"), VLLM], 'write "mode": "agg"'),
     ("the default for whole requests", [NO_MODE, VLLM], 'add "mode": "agg"'),
     ("decode for prefill workers", [planner(mode="decode"), PREFILL], 'write "mode": "prefill"'),
-    ("disagg", [planner(mode="disagg"), PREFILL, DECODE], ""),
+    ("disagg", [planner(mode="disagg"), TYPED, DECODE], ""),
     ("one of two modes", [planner(mode="decode"), PREFILL, DECODE], ""),
     ("agg", [planner(), VLLM], ""),
     ("a worker of an unknown mode", [planner(), PREFILL, UNKNOWN], ""),
@@ -117,6 +118,35 @@ MODES = [
 @cases(("components", "fix"), MODES)
 def test_a_planner_scales_the_workers_of_the_graph(components, fix):
     assert found(*components, ENTRY) == [("DYN733", fix)] * bool(fix)
+
+
+def prefill(name: str, engine: str = "vllm", version: str = "1.6.1") -> list[Any]:
+    """A planner for prefill and decode, and a prefill worker of this name whose type is worker."""
+    model = "--model" if engine == "vllm" else "--model-path"
+    words = (model, "m", "--disaggregation-mode")
+    config = json.dumps({"mode": "disagg", "backend": engine})
+    return [
+        started("Planner", "planner", "dynamo.planner", "--config", config, version=version),
+        started(name, "worker", f"dynamo.{engine}", *words, "prefill", version=version),
+        started("D", "decode", f"dynamo.{engine}", *words, "decode", version=version),
+    ]
+
+
+ROLES = [
+    ("a name of its own", prefill("P"), True),
+    ("the default name of a later release", prefill("prefill", version="1.4.2"), True),
+    ("the default name", prefill("prefill"), False),
+    ("the default name of an older release", prefill("VllmPrefillWorker", version="1.4.2"), False),
+    ("the default name of SGLang", prefill("prefill", "sglang", "1.4.2"), False),
+    ("the type", [planner(mode="disagg"), TYPED, DECODE], False),
+    ("another mode", [planner(mode="decode"), PREFILL, DECODE], False),
+    ("no planner", [PREFILL, DECODE], False),
+]
+
+
+@cases(("components", "is_found"), ROLES)
+def test_a_planner_finds_the_prefill_worker_by_its_type(components, is_found):
+    assert found(*components, ENTRY) == [("DYN769", "write type: prefill")] * is_found
 
 
 API = "vllm.entrypoints.openai.api_server"
