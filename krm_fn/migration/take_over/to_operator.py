@@ -146,13 +146,27 @@ def _state(moved: MovedGraph) -> OperatorState:
 
 
 def _new_names(graph: Resource, running: list[Resource]) -> Iterator[Result]:
-    """Workers of Git whose names lack the hash of their pods: the operator looks for the name with the hash, and creates a new worker."""
-    for workload in running if labels.annotations(graph).get(labels.WORKER_HASH_V1) != _UNNAMED else ():
+    """Reports workers that the operator does not find, so that it creates new ones.
+
+    It looks for the name of the service with the hash of its pods, and knows no DisaggregatedSets.
+    """
+    is_unnamed = labels.annotations(graph).get(labels.WORKER_HASH_V1) == _UNNAMED
+    for workload in running:
         worker_hash = labels.of(workload).get(labels.WORKER_HASH, "")
-        if workload["kind"] != moved_graphs.SET and worker_hash and f"-{worker_hash}" not in workload["metadata"]["name"]:
-            problem = f"the name lacks the worker hash {worker_hash} of its pods, so the operator would run new workers beside it"
-            fix = "keep the graph in Git, or delete it and let the operator create it again"
-            yield results.error(codes.OPERATOR_WOULD_RUN_NEW_WORKERS, f"{problem}; {fix}", results.ref(workload))
+        if joined := labels.of(workload).get(labels.SET_NAME):
+            problem = f"it belongs to the DisaggregatedSet {joined}, which no operator knows"
+        elif (
+            not is_unnamed
+            and workload["kind"] != moved_graphs.SET
+            and worker_hash
+            and f"-{worker_hash}" not in workload["metadata"]["name"]
+        ):
+            problem = f"the name lacks the worker hash {worker_hash} of its pods"
+        else:
+            continue
+        message = f"{problem}, so the operator would run new workers beside it"
+        fix = "keep the graph in Git, or delete it and let the operator create it again"
+        yield results.error(codes.OPERATOR_WOULD_RUN_NEW_WORKERS, f"{message}; {fix}", results.ref(workload))
 
 
 def _replicas(moved: MovedGraph) -> dict[str, int]:
