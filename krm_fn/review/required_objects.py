@@ -49,6 +49,11 @@ _PROMISED_SECRETS = {
 """The field that names the Secret, by group and kind. Without it, the Secret has the name of its source."""
 _ADDED_GROUPS = ("inference.networking.k8s.io", "gateway.networking.k8s.io")
 """Groups of definitions that look like groups of Kubernetes, besides those of workloads."""
+_GATED_APIS = {("scheduling.k8s.io/v1beta1", "PodGroup"): "v1beta1.scheduling.k8s.io"}
+"""The APIService of each kind of Kubernetes that a server serves only with a feature gate that is off by default, by API version and kind.
+
+Source: v1beta1Storage in kubernetes `pkg/registry/scheduling/rest/storage_scheduling.go`, for the gate `GenericWorkload`.
+"""
 
 
 def of_render(resources: Sequence[Resource], config: Config) -> list[ObjectUse]:
@@ -113,6 +118,8 @@ def _of_object(resource: Resource, namespace: str) -> Iterator[ObjectUse]:
     """Yields the requirements of an object and of its pods."""
     yield from _of_queues(resource)
     ref = results.ref(resource)
+    if served := _GATED_APIS.get((ref.api_version, ref.kind)):
+        yield ObjectUse(ObjectKey("apiregistration.k8s.io", "APIService", "", served), (), ref, ("apiVersion",), None)
     for reference in dynamo_references.of(resource):
         if not reference.is_optional:
             at = (reference.namespace or namespace) if name_fields.is_namespaced(reference.group, reference.kind) else ""

@@ -8,7 +8,7 @@ from typing import Any
 from krm_fn.kubernetes.types import Resource
 from krm_fn.render import config, labels
 from krm_fn.render.config import LeaderWorkerSetSettings
-from tests.support import beta, disaggregated_faults, faults, given, grove_faults, role_faults, service_faults
+from tests.support import beta, disaggregated_faults, faults, gang_faults, given, grove_faults, role_faults, service_faults
 from tests.support.faults import Case, fires, quiet
 
 _NEWER = {"behaviour": "v1.5"}
@@ -642,6 +642,7 @@ SETTINGS = [
 ]
 
 ALL: list[Case] = [
+    *gang_faults.ALL,
     *grove_faults.ALL,
     *disaggregated_faults.ALL,
     *MAIN_CONTAINERS,

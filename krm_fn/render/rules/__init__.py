@@ -54,6 +54,10 @@ def check_graph(plan: GraphPlan, pods: Sequence[Pods], cluster: ClusterFacts) ->
         from krm_fn.render.rules import platform_rules  # noqa: PLC0415 - few configurations describe their platform
 
         yield from platform_rules.check(plan)
+    if plan.config.gang_scheduling:
+        from krm_fn.render.rules import gang_rules  # noqa: PLC0415 - few configurations name a gang scheduler
+
+        yield from gang_rules.check(plan, pods)
     if any(component.plan.type.scales for component in pods):
         from krm_fn.render.rules import planner_budget  # noqa: PLC0415 - few graphs have a planner
 

@@ -42,6 +42,7 @@ _WITHOUT_PODS = (
     *(("keda.sh", "ScaledObject"), ("keda.sh", "TriggerAuthentication"), ("keda.sh", "ClusterTriggerAuthentication")),
     *(("monitoring.coreos.com", kind) for kind in ("PodMonitor", "PrometheusRule", "ServiceMonitor")),
     *(("scheduling.volcano.sh", ""), ("scheduling.run.ai", ""), ("scheduling.x-k8s.io", "PodGroup")),
+    ("scheduling.k8s.io", "PodGroup"),
 )
 """The kinds besides those of Kubernetes whose objects make no pods, by group and kind. An empty kind is every kind of the group."""
 

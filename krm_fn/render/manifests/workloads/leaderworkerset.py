@@ -1,10 +1,10 @@
-"""LeaderWorkerSets for multinode components: one set and one Volcano PodGroup per replica."""
+"""LeaderWorkerSets for multinode components: one set and one gang per replica."""
 
 from __future__ import annotations
 
 from krm_fn.base import codes, results
 from krm_fn.render import labels, names
-from krm_fn.render.manifests import pod_builder, pod_template, services
+from krm_fn.render.manifests import gangs, pod_builder, pod_template, services
 from krm_fn.render.manifests.workloads import _leaderworkersets
 from krm_fn.render.plan import Addressing
 from krm_fn.render.workload_list import WorkloadEntry
@@ -19,18 +19,13 @@ if TYPE_CHECKING:
     from krm_fn.render.manifests.pod_builder import Pod, Pods
     from krm_fn.render.plan import ComponentPlan, GraphPlan
 
-_SCHEDULER = "volcano"
-"""The scheduler of the pods of a LeaderWorkerSet.
-
-Rule leader-worker-set.scheduler: In Dynamo 0.9, the scheduler `volcano` starts the pods of a group together. (operator:
-internal/controller/dynamocomponentdeployment_controller.go generateLeaderWorkerSet)
-"""
+_GANGS = "volcano"  # unless the configuration names another gang scheduler
 
 
 class LeaderWorkerSetWorkload(_leaderworkersets.Sets):
     """A LeaderWorkerSet with one group for each replica of a component."""
 
-    objects = (_leaderworkersets.GROUP_KIND, ("scheduling.volcano.sh", "PodGroup"))
+    objects = (_leaderworkersets.GROUP_KIND, *gangs.objects())
 
     def sets(self, plan: ComponentPlan) -> int:
         """Returns one for each replica."""
@@ -59,7 +54,7 @@ class LeaderWorkerSetWorkload(_leaderworkersets.Sets):
         )
 
     def render(self, graph: GraphPlan, pods: Sequence[Pods]) -> Iterator[Resource]:
-        """Yields a PodGroup and a LeaderWorkerSet for each replica of each component.
+        """Yields a LeaderWorkerSet, and the PodGroup of its gang, for each replica of each component.
 
         Rule leader-worker-set.per-replica: In Dynamo 0.9, each replica of a component has a LeaderWorkerSet and a PodGroup. (operator:
         internal/controller/dynamocomponentdeployment_controller.go generateLeaderWorkerSet)
@@ -68,8 +63,9 @@ class LeaderWorkerSetWorkload(_leaderworkersets.Sets):
             plan = component.plan
             for index in range(self.sets(plan)):
                 marks = {**services.workload_labels(plan), labels.INSTANCE: f"{index}"}
-                yield _pod_group(plan, index)
-                yield _leaderworkersets.resource(plan, index, 1, marks, (_template(pod, index) for pod in component.roles))
+                gang = gangs.of(plan, _GANGS).gather(plan, index, (_template(pod, index) for pod in component.roles))
+                yield from gang.objects
+                yield _leaderworkersets.resource(plan, index, 1, marks, gang.templates)
 
     def entries(self, graph: GraphPlan, plan: ComponentPlan) -> Iterator[WorkloadEntry]:
         """Yields one entry per LeaderWorkerSet.
@@ -100,37 +96,14 @@ class LeaderWorkerSetWorkload(_leaderworkersets.Sets):
 
 
 def _template(pod: Pod, index: int) -> PodTemplateSpec:
-    """Makes the pod template of one role. Identity labels override the user's labels. Volcano schedules the group as one.
+    """Makes the pod template of one role. Identity labels override the user's labels.
 
-    Rule leader-worker-set.template: In Dynamo 0.9, a pod template of a LeaderWorkerSet has labels with its role and its index, and names
-    its PodGroup. (operator: internal/controller/dynamocomponentdeployment_controller.go generateLeaderPodTemplateSpec,
-    generateWorkerPodTemplateSpec)
+    Rule leader-worker-set.template: In Dynamo 0.9, a pod template of a LeaderWorkerSet has labels with its role and its index. (operator:
+    internal/controller/dynamocomponentdeployment_controller.go generateLeaderPodTemplateSpec, generateWorkerPodTemplateSpec)
     """
     role, plan, template = pod.role, pod.role.component, pod_template.template(pod)
     marks = {**services.workload_labels(plan), labels.ROLE: role.role, labels.INSTANCE: f"{index}"}
-    annotations = {**template["metadata"].get("annotations", {}), labels.POD_GROUP: names.instance(plan.identity.workload_name, index)}
-    return {
-        "metadata": {"labels": _leaderworkersets.labels_of(template, marks), "annotations": annotations},
-        "spec": {**template["spec"], "schedulerName": _SCHEDULER},
-    }
-
-
-def _pod_group(plan: ComponentPlan, index: int) -> Resource:
-    """Makes the PodGroup of one replica.
-
-    Rule leader-worker-set.pod-group: In Dynamo 0.9, a PodGroup lets Volcano start all pods of a group or none. (operator:
-    internal/controller/dynamocomponentdeployment_controller.go generateVolcanoPodGroup)
-    """
-    return {
-        "apiVersion": "scheduling.volcano.sh/v1beta1",
-        "kind": "PodGroup",
-        "metadata": {
-            "name": names.instance(plan.identity.workload_name, index),
-            "namespace": plan.identity.namespace,
-            "labels": {labels.INSTANCE: f"{index}"},
-        },
-        "spec": {"minMember": plan.placement.nodes},
-    }
+    return {**template, "metadata": {**template["metadata"], "labels": _leaderworkersets.labels_of(template, marks)}}
 
 
 WORKLOAD = LeaderWorkerSetWorkload()

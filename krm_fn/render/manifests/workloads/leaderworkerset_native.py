@@ -1,9 +1,12 @@
-"""LeaderWorkerSets for multinode components: one set per component, whose groups are its replicas."""
+"""LeaderWorkerSets for multinode components: one set per component, whose groups are its replicas.
+
+A gang scheduler can need a set for each replica (`krm_fn.render.manifests.gangs`).
+"""
 
 from __future__ import annotations
 
 from krm_fn.render import labels, names
-from krm_fn.render.manifests import pod_template, services
+from krm_fn.render.manifests import gangs, pod_template, services
 from krm_fn.render.manifests.workloads import _leaderworkersets
 from krm_fn.render.plan import Addressing
 from krm_fn.render.workload_list import WorkloadEntry
@@ -23,21 +26,22 @@ _INDEX = 0  # of the only set, whose name ends with it as the name of an older s
 Rule leader-worker-set.index: In Dynamo 1.5, the only LeaderWorkerSet of a component has the index 0. (operator:
 internal/controller/dynamocomponentdeployment_controller.go generateLeaderWorkerSet)
 """
+_GANGS = "none"  # unless the configuration names another gang scheduler
 
 
 class NativeLeaderWorkerSetWorkload(_leaderworkersets.Sets):
     """A LeaderWorkerSet with a group for each replica of a component."""
 
-    objects = (_leaderworkersets.GROUP_KIND,)
+    objects = (_leaderworkersets.GROUP_KIND, *gangs.objects())
     needs_gpus = True
 
     def sets(self, plan: ComponentPlan) -> int:
-        """Returns one, also for 0 replicas."""
-        return 1
+        """Returns one, also for 0 replicas; or one for each replica if its pods name their gang."""
+        return plan.placement.replicas_or_one if gangs.of(plan, _GANGS).per_replica else 1
 
     def groups(self, plan: ComponentPlan) -> int:
-        """Returns one for each replica."""
-        return plan.placement.replicas_or_one
+        """Returns one for each replica in the only set, and one in each of several sets."""
+        return 1 if gangs.of(plan, _GANGS).per_replica else plan.placement.replicas_or_one
 
     def addressing(self, plan: ComponentPlan) -> Addressing:
         """Returns the words by which the pods of a group name their leader, their followers and their rank.
@@ -58,19 +62,33 @@ class NativeLeaderWorkerSetWorkload(_leaderworkersets.Sets):
         )
 
     def render(self, graph: GraphPlan, pods: Sequence[Pods]) -> Iterator[Resource]:
-        """Yields a LeaderWorkerSet per component. If the component has a scaling adapter, an autoscaler sets the replicas."""
+        """Yields a LeaderWorkerSet per component. If the component has a scaling adapter, an autoscaler sets the replicas.
+
+        If the pods name their gang, each replica has a LeaderWorkerSet and the objects of its gang.
+
+        Rule gangs.set-per-replica: With `gangScheduling: kubernetes`, each replica of a component on several nodes is a LeaderWorkerSet,
+        because its pods name their PodGroup. (krm-fn)
+        """
         for component in pods:
-            plan = component.plan
-            templates = (template(pod) for pod in component.roles)
-            yield _leaderworkersets.resource(plan, _INDEX, _replicas(plan), services.workload_labels(plan), templates)
+            plan, templates = component.plan, [template(pod) for pod in component.roles]
+            scheduler, marks = gangs.of(plan, _GANGS), services.workload_labels(plan)
+            if not scheduler.per_replica:
+                yield _leaderworkersets.resource(plan, _INDEX, _replicas(plan), marks, map(scheduler.mark, templates))
+                continue
+            for index in range(self.sets(plan)):
+                gang = scheduler.gather(plan, index, templates)
+                yield from gang.objects
+                yield _leaderworkersets.resource(plan, index, 1, marks, gang.templates)
 
     def entries(self, graph: GraphPlan, plan: ComponentPlan) -> Iterator[WorkloadEntry]:
-        """Yields one entry.
+        """Yields an entry for each LeaderWorkerSet.
 
         Rule leader-worker-set.entries: see `krm_fn.render.manifests.workloads.leaderworkerset`.
         """
-        name = names.instance(plan.identity.workload_name, _INDEX)
-        yield WorkloadEntry(plan.identity.service, _leaderworkersets.API_VERSION, "LeaderWorkerSet", name, _replicas(plan))
+        replicas = 1 if gangs.of(plan, _GANGS).per_replica else _replicas(plan)
+        for index in range(self.sets(plan)):
+            name = names.instance(plan.identity.workload_name, index)
+            yield WorkloadEntry(plan.identity.service, _leaderworkersets.API_VERSION, "LeaderWorkerSet", name, replicas)
 
 
 def _replicas(plan: ComponentPlan) -> int | None:

@@ -19,11 +19,18 @@ KAI, VOLCANO = "kai-scheduler", "volcano"
 
 Rule grove.kai-scheduler: The KAI scheduler has the name `kai-scheduler`. (operator: internal/dynamo/grove.go injectKaiSchedulerIfEnabled)
 """
+_GANG_SCHEDULERS = {"kai": KAI, "volcano": VOLCANO}
+"""The schedulers of Grove by their names in the setting `gangScheduling`.
+
+Rule grove.gang-scheduling: The setting `gangScheduling` decides which scheduler starts the gangs of Grove. (krm-fn)
+"""
 _DEFAULT = "default-scheduler"
 
 
-def enabled_scheduler(plan: ComponentPlan) -> str:
+def enabled_scheduler(plan: ComponentPlan | GraphPlan) -> str:
     """Returns the scheduler that the configuration enables for Grove; empty for the default scheduler."""
+    if plan.config.gang_scheduling:
+        return _GANG_SCHEDULERS.get(plan.config.gang_scheduling, "")
     if plan.config.grove.kai_scheduler.enabled:
         return KAI
     return VOLCANO if plan.release.grove.volcano and plan.config.grove.volcano_scheduler.enabled else ""
@@ -52,8 +59,7 @@ def set_scheduler(graph: GraphPlan, plan: ComponentPlan, spec: PodSpec) -> tuple
 def queue_annotation(graph: GraphPlan) -> Labels:
     """Returns the annotation of a PodCliqueSet with the queue of Volcano, if the graph names one."""
     queue = _queue(graph, labels.VOLCANO_QUEUE_NAME)
-    enables = graph.release.grove.volcano and graph.config.grove.volcano_scheduler.enabled
-    return {identity.VOLCANO_QUEUE: queue} if enables and queue else {}
+    return {identity.VOLCANO_QUEUE: queue} if queue and enabled_scheduler(graph) == VOLCANO else {}
 
 
 def _queue(graph: GraphPlan, annotation: str) -> str:

@@ -162,4 +162,4 @@ def _check_pod(plan: ComponentPlan) -> Iterator[Result]:
 def _has_queue(plan: ComponentPlan) -> bool:
     """Returns true if the cliques of the component have the label or annotation of a queue."""
     by_user = (plan.identity.service_labels, plan.pod.labels, plan.identity.annotations, plan.pod.annotations)
-    return plan.config.grove.kai_scheduler.enabled or any(identity.KAI_QUEUE in marks for marks in by_user)
+    return grove_schedulers.enabled_scheduler(plan) == grove_schedulers.KAI or any(identity.KAI_QUEUE in marks for marks in by_user)

@@ -1,0 +1,23 @@
+"""The KAI scheduler, which starts the gangs of Grove."""
+
+from __future__ import annotations
+
+from krm_fn.render.kinds import WHOLE_GRAPH
+from krm_fn.render.manifests.gangs import GangScheduler
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from krm_fn.render.plan import GraphPlan
+
+
+class KaiGangs(GangScheduler):
+    """Starts the pods of a graph under Grove."""
+
+    def obstacle(self, graph: GraphPlan) -> str:
+        """Returns that Grove is not the orchestrator."""
+        if graph.orchestrator in WHOLE_GRAPH:
+            return ""
+        return "the KAI scheduler starts gangs of Grove only; write orchestrator: grove, or gangScheduling: kubernetes or volcano"
+
+
+GANG_SCHEDULER = KaiGangs()
