@@ -5,7 +5,7 @@ PYTHON ?= python3
 WORKERS ?= 4
 MINUTES ?= 60
 # The tests that have make targets of their own.
-OTHERS := tests/gitops tests/containers tests/running tests/engine_flags tests/upgrades tests/site tests/releases/installed tests/playground
+OTHERS := tests/gitops tests/containers tests/running tests/engine_flags tests/upgrades tests/gangs tests/site tests/releases/installed tests/playground
 VENV := .venv
 BIN := $(VENV)/bin
 VERSION = $(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' krm_fn/__init__.py)
@@ -17,7 +17,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help venv demo try test test-programs test-servers test-all coverage fuzz admission convert-check explain-coverage forecast company soak soak-members test-gitops test-upgrades test-running test-load test-engine test-engines test-containers image bump release-notes name names pins sbom check lint structure types imports tools tools-gitops generate upstream upstream-diff native golden bench bench-sync bench-fleet bench-repositories bench-lsp clean tools-dynamo tools-planner tools-engine tools-multinode tools-gangs tools-engines engine-flags site site-serve test-site tools-site release release-check tools-release test-emulated playground test-playground
+.PHONY: help venv demo try test test-programs test-servers test-all coverage fuzz admission convert-check explain-coverage forecast company soak soak-members test-gitops test-upgrades test-gangs test-running test-load test-engine test-engines test-containers image bump release-notes name names pins sbom check lint structure types imports tools tools-gitops generate upstream upstream-diff native golden bench bench-sync bench-fleet bench-repositories bench-lsp clean tools-dynamo tools-planner tools-engine tools-multinode tools-gangs tools-engines engine-flags site site-serve test-site tools-site release release-check tools-release test-emulated playground test-playground
 
 help: ## list the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 25
@@ -93,6 +93,9 @@ test-gitops: $(VENV)/dev tools tools-gitops ## run the tests with the real Flux 
 
 test-upgrades: $(VENV)/dev tools tools-multinode ## upgrade 20 fleets on a real API server, and compare the pods that restart with the plans
 	KRM_FN_TOOLS=required $(BIN)/python -m pytest tests/upgrades
+
+test-gangs: $(VENV)/dev tools tools-multinode tools-gangs ## start gangs with the scheduler of Kubernetes 1.37
+	KRM_FN_TOOLS=required $(BIN)/python -m pytest tests/gangs
 
 test-running: $(VENV)/dev tools tools-gitops tools-dynamo tools-planner tools-multinode ## run rendered graphs with the real Dynamo runtime, their pods as processes in network namespaces; needs root
 	KRM_FN_TOOLS=required $(BIN)/python -m pytest -n 2 --dist loadfile --ignore tests/running/test_load.py --ignore tests/running/engine tests/running

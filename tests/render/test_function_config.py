@@ -20,6 +20,7 @@ EVERYTHING = {
     "workerHash": "names",
     "sourceVersion": "v1beta1",
     "orchestrator": "grove",
+    "gangScheduling": "kai",
     "leaderWorkerSet": {"enabled": False},
     "grove": {"terminationDelay": "1h", "kaiScheduler": {"enabled": True, "queue": "fast"}, "volcanoScheduler": {"enabled": True}},
     "discoveryBackend": "etcd",
@@ -49,6 +50,7 @@ READ = Config(
     worker_hash="names",
     source_version="v1beta1",
     orchestrator="grove",
+    gang_scheduling="kai",
     leader_worker_set=config.LeaderWorkerSetSettings(enabled=False),
     grove=config.GroveSettings(
         "1h", config.KaiSchedulerSettings(enabled=True, queue="fast"), config.VolcanoSchedulerSettings(enabled=True)

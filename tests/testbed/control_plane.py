@@ -128,8 +128,11 @@ def running(folder: Path, programs: Programs, *flags: str, environment: Mapping[
 
 
 @contextlib.contextmanager
-def controllers(plane: ControlPlane, program: Path) -> Iterator[server.Server]:
-    """Start the controllers of a control plane. They begin to work after a second or two, so tests must wait for their effects."""
+def controllers(plane: ControlPlane, program: Path, *flags: str) -> Iterator[server.Server]:
+    """Start the controllers of a control plane. They begin to work after a second or two, so tests must wait for their effects.
+
+    `flags` are further flags of kube-controller-manager.
+    """
     command: list[str | Path] = [
         program,
         f"--kubeconfig={plane.kubeconfig}",
@@ -141,6 +144,7 @@ def controllers(plane: ControlPlane, program: Path) -> Iterator[server.Server]:
         "--kube-api-qps=300",
         "--kube-api-burst=400",
         "--concurrent-deployment-syncs=10",
+        *flags,
     ]
     with server.running(command, plane.folder / "kube-controller-manager.log", GO_VARIABLES) as running_controllers:
         yield running_controllers

@@ -57,9 +57,7 @@ def check(plan: GraphPlan, pods: Sequence[Pods]) -> Iterator[Result]:
 def _report_no_gangs(plan: GraphPlan, name: str) -> Result:
     parts, part = plan.part_words()
     message = f"gangScheduling: {name} changes no pods here, because no {part} runs on several nodes"
-    return results.info(
-        codes.GRAPH_WITHOUT_GANGS, f"{message}; set multinode.nodeCount in one of the {parts}, or remove the setting", plan.ref
-    )
+    return results.info(codes.GRAPH_WITHOUT_GANGS, f"{message}; give one of the {parts} several nodes, or remove the setting", plan.ref)
 
 
 def _check_grove(plan: GraphPlan, name: str) -> Iterator[Result]:
@@ -136,7 +134,6 @@ def _check_group(pods: Pods) -> Iterator[Result]:
 
 
 def _report_difference(plan: ComponentPlan, field: str, leader: str, worker: str) -> Result:
+    template = plan.of_role("worker")
     message = f"the {field} of the leader is {leader}, and that of the workers is {worker}, but Kubernetes starts no gang of such pods"
-    return results.error(
-        codes.PODS_OF_GANG_DIFFER, f"{message}; write the same {field} for both", plan.ref, plan.of_role("worker").at("pod", field)
-    )
+    return results.error(codes.PODS_OF_GANG_DIFFER, f"{message}; write the same {field} for both", plan.ref, template.at("pod", field))
