@@ -14,6 +14,7 @@ _KUBERNETES: dict[str, Any] = {"gang_scheduling": "kubernetes"}
 _VOLCANO: dict[str, Any] = {"gang_scheduling": "volcano"}
 _NONE: dict[str, Any] = {"gang_scheduling": "none"}
 _GROVE: dict[str, Any] = {"orchestrator": "grove"}
+_SET: dict[str, Any] = {"orchestrator": "disaggregatedSet"}
 _KAI_ENABLED = config.GroveSettings(kai_scheduler=config.KaiSchedulerSettings(enabled=True))
 _MAIN: dict[str, Any] = {
     "image": "registry.example/dynamo:1.6.0",
@@ -37,6 +38,13 @@ def with_roles(leader: dict[str, Any], follower: dict[str, Any]) -> Resource:
     return beta.graph({"name": "Worker", "type": "worker", "multinode": {"nodeCount": 2}, "roles": roles})
 
 
+def prefill_and_decode() -> Resource:
+    """A graph with a decode worker on several nodes, whose workers roll out together."""
+    prefill = beta.component("Prefill", "prefill", main={**_MAIN, "args": [*_MAIN["args"], "--disaggregation-mode", "prefill"]})
+    decode = beta.component("Decode", "decode", main={**_MAIN, "args": [*_MAIN["args"], "--disaggregation-mode", "decode"]})
+    return beta.graph({**prefill, "multinode": {"nodeCount": 2}}, {**decode, "multinode": {"nodeCount": 2}})
+
+
 def _platform(**versions: str) -> dict[str, Any]:
     return {"platform": config.PlatformSettings(**versions)}
 
@@ -53,6 +61,8 @@ ORCHESTRATORS = [
     fires("DYN841", "", "gangs of Kubernetes under Grove", worker(), **_KUBERNETES, **_GROVE),
     fires("DYN841", "", "gangs of KAI without Grove", worker(), gang_scheduling="kai"),
     fires("DYN841", "", "gangs of Volcano under Grove in a release without them", worker(), **_VOLCANO, **_GROVE, behaviour="v1.2"),
+    fires("DYN841", "", "gangs of Kubernetes in a DisaggregatedSet", prefill_and_decode(), **_KUBERNETES, **_SET),
+    quiet("gangs of Volcano in a DisaggregatedSet", prefill_and_decode(), **_VOLCANO, **_SET),
     quiet("gangs of Volcano under Grove", worker(), **_VOLCANO, **_GROVE),
     quiet("gangs of KAI under Grove", worker(), gang_scheduling="kai", **_GROVE),
     quiet("no gangs under Grove", worker(), **_NONE, **_GROVE),

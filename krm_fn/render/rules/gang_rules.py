@@ -7,7 +7,7 @@ from krm_fn.kubernetes import identity
 from krm_fn.render import config as settings
 from krm_fn.render import labels
 from krm_fn.render.kinds import WHOLE_GRAPH, floors
-from krm_fn.render.manifests import gangs
+from krm_fn.render.manifests import gangs, workloads
 from krm_fn.render.manifests.workloads.grove import grove_schedulers
 
 TYPE_CHECKING = False
@@ -43,7 +43,7 @@ def check(plan: GraphPlan, pods: Sequence[Pods]) -> Iterator[Result]:
     if not members:
         if name != "none":
             yield _report_no_gangs(plan, name)
-    elif problem := scheduler.obstacle(plan):
+    elif problem := scheduler.obstacle(plan) or _find_shared_object(scheduler, members):
         yield results.error(codes.GANG_SCHEDULER_NOT_AVAILABLE, f"gangScheduling is {name}, but {problem}", plan.ref)
     else:
         yield from _check_platform(plan, scheduler)
@@ -52,6 +52,16 @@ def check(plan: GraphPlan, pods: Sequence[Pods]) -> Iterator[Result]:
             yield from _check_pods(component, scheduler)
             if scheduler.per_replica:
                 yield from _check_group(component)
+
+
+def _find_shared_object(scheduler: GangScheduler, members: Sequence[Pods]) -> str:
+    """Returns why pods cannot name the gang of their replica, and what to write instead; empty if they can, or if they need not."""
+    kinds = (workloads.get(component.plan.placement.workload) for component in members if scheduler.per_replica)
+    kind = next((kind.objects[0][1] for kind in kinds if not kind.replicas_apart), "")
+    if not kind:
+        return ""
+    problem = f"all replicas in a {kind} have one pod template, so no pod can name the PodGroup of its replica"
+    return f"{problem}; write gangScheduling: volcano, or orchestrator: deployment"
 
 
 def _report_no_gangs(plan: GraphPlan, name: str) -> Result:

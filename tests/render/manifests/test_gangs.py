@@ -143,3 +143,11 @@ def test_a_later_run_owns_the_objects_of_all_gang_schedulers():
     assert {*gangs.objects()} <= workloads.objects()
     assert ("scheduling.k8s.io", "PodGroup") in gangs.objects()
     assert {*gangs.names()} == {"kai", "kubernetes", "none", "volcano"}
+
+
+def test_a_disaggregated_set_has_the_scheduler_of_its_gangs():
+    """The controller of LeaderWorkerSets makes its PodGroups, too."""
+    graph = gang_faults.prefill_and_decode()
+    roles = given.rendered(graph, orchestrator="disaggregatedSet", gang_scheduling="volcano")["DisaggregatedSet/chat"]["spec"]["roles"]
+    templates = [role["spec"]["leaderWorkerTemplate"][name] for role in roles for name in ("leaderTemplate", "workerTemplate")]
+    assert [template["spec"]["schedulerName"] for template in templates] == ["volcano"] * 4

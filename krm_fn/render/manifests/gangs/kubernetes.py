@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from krm_fn.kubernetes import digest
 from krm_fn.render import labels, names
-from krm_fn.render.kinds import WHOLE_GRAPH
 from krm_fn.render.kinds.floors import Floors
 from krm_fn.render.manifests import services
 from krm_fn.render.manifests.gangs import Gang, GangScheduler
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from krm_fn.kubernetes.native_types import PodTemplateSpec
-    from krm_fn.render.plan import ComponentPlan, GraphPlan
+    from krm_fn.render.plan import ComponentPlan
 
 _DIGITS = 8
 """The digits of the hash in the name of a PodGroup.
@@ -60,15 +59,6 @@ class KubernetesGangs(GangScheduler):
             "spec": spec,
         }
         return Gang((group,), tuple(_with_group(template, name) for template in written))
-
-    def obstacle(self, graph: GraphPlan) -> str:
-        """Returns that Grove makes gangs of its own."""
-        if graph.orchestrator not in WHOLE_GRAPH:
-            return ""
-        return (
-            "all pods of a clique have one pod template, so none can name the PodGroup of its replica, and Grove makes gangs of its own; "
-            "write gangScheduling: kai, or orchestrator: deployment"
-        )
 
 
 def _spec(plan: ComponentPlan, templates: Sequence[PodTemplateSpec]) -> dict[str, Any]:

@@ -48,6 +48,9 @@ class Workload:
     platform_floor = ""
     """The lowest version of this part that has the kind; empty if each version has it that a release needs."""
 
+    replicas_apart = False
+    """True if each replica of a component can have an object of its own, so that its pods can name their gang."""
+
     fixed_services = ""
     """The kind of the object that holds all services of a graph and refuses to add or remove one; empty if services may come and go."""
 

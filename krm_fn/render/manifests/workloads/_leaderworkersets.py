@@ -36,6 +36,7 @@ class Sets(Workload):
 
     kinds = ("LeaderWorkerSet",)
     platform = "leader_worker_set"
+    replicas_apart = True
     templates = paths.GROUP_TEMPLATES
 
     def sets(self, plan: ComponentPlan) -> int:

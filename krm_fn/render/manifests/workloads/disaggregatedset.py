@@ -11,7 +11,7 @@ from krm_fn.base import codes, results
 from krm_fn.kubernetes import digest, merge, paths
 from krm_fn.render import labels, names
 from krm_fn.render.kinds import DISAGGREGATED
-from krm_fn.render.manifests import pod_template, services, workloads
+from krm_fn.render.manifests import gangs, pod_template, services, workloads
 from krm_fn.render.manifests.workloads import Workload, deployment, leaderworkerset_native
 from krm_fn.render.workload_list import WorkloadEntry
 
@@ -133,7 +133,7 @@ def _leader_worker_template(pods: Pods) -> dict[str, Any]:
     if pods.plan.placement.nodes == 1:
         (pod,) = pods.roles[:1]
         return {"size": 1, "restartPolicy": "None", "workerTemplate": pod_template.template(pod)}
-    leader, worker = (leaderworkerset_native.template(pod) for pod in pods.roles)
+    leader, worker = (gangs.of(pods.plan, "none").mark(leaderworkerset_native.template(pod)) for pod in pods.roles)
     return {"size": pods.plan.placement.nodes, "leaderTemplate": leader, "workerTemplate": worker}
 
 
