@@ -20,7 +20,7 @@ GPUS = 4
 """The GPUs of a node, and of each pod of `gang_faults.worker`: one pod fills a node."""
 
 
-def rendered(test: str, gang_scheduling: str, *, pod: Any = None, **fields: Any) -> list[Resource]:
+def render_gangs(test: str, gang_scheduling: str, *, pod: Any = None, **fields: Any) -> list[Resource]:
     """The PodGroups and the LeaderWorkerSets of a graph with one worker for the nodes of a test, in the order of an apply."""
     worker = gang_faults.worker(pod={"nodeSelector": {_TEST: test}, **(pod or {})}, **fields)
     objects = given.rendered(worker, gang_scheduling=gang_scheduling).values()
@@ -81,7 +81,7 @@ class ScheduledPods:
         path = f"/api/v1/namespaces/{self._namespace}/pods/{name}?gracePeriodSeconds=0"
         assert self._client.request("DELETE", path).ok
 
-    def ending(self) -> list[str]:
+    def ending_pods(self) -> list[str]:
         """The names of the pods that end, sorted."""
         pods = self._client.get(f"/api/v1/namespaces/{self._namespace}/pods")["items"]
         return sorted(pod["metadata"]["name"] for pod in pods if "deletionTimestamp" in pod["metadata"])

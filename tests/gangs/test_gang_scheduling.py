@@ -6,7 +6,7 @@ import json
 import time
 from typing import TYPE_CHECKING
 
-from tests.gangs.scheduled_pods import rendered
+from tests.gangs.scheduled_pods import render_gangs
 from tests.support.cases import cases
 from tests.testbed import control_plane as planes
 from tests.testbed import server
@@ -23,7 +23,7 @@ _SETTLED = 3  # seconds in which a scheduler that binds pods one by one binds th
 def test_a_gang_that_does_not_fit_starts_no_pod_until_it_fits(scheduled_pods: ScheduledPods) -> None:
     """Two of three pods would fit. With a third node, all three start."""
     scheduled_pods.begin("grows", nodes=2)
-    scheduled_pods.apply(rendered("grows", "kubernetes", nodes=3))
+    scheduled_pods.apply(render_gangs("grows", "kubernetes", nodes=3))
     scheduled_pods.wait_for_pods(3, bound=0)
     server.eventually(lambda: [*scheduled_pods.conditions().values()] == ["Unschedulable"], 60)
     time.sleep(_SETTLED)
@@ -37,7 +37,7 @@ def test_a_gang_that_does_not_fit_starts_no_pod_until_it_fits(scheduled_pods: Sc
 def test_without_gangs_a_part_of_a_group_holds_its_nodes(scheduled_pods: ScheduledPods) -> None:
     """The same graph without the setting: what the setting prevents."""
     scheduled_pods.begin("alone", nodes=2)
-    scheduled_pods.apply(rendered("alone", "none", nodes=3))
+    scheduled_pods.apply(render_gangs("alone", "none", nodes=3))
     scheduled_pods.wait_for_pods(3, bound=2)
 
 
@@ -53,7 +53,7 @@ def test_each_replica_is_a_gang_of_its_own(scheduled_pods: ScheduledPods, nodes:
     """Two replicas of two pods never hold a part of each other's nodes."""
     test = f"replicas-{nodes}"
     scheduled_pods.begin(test, nodes)
-    scheduled_pods.apply(rendered(test, "kubernetes", replicas=2))
+    scheduled_pods.apply(render_gangs(test, "kubernetes", replicas=2))
     scheduled_pods.wait_for_pods(4, bound)
     time.sleep(_SETTLED)
     pods = scheduled_pods.pods()
@@ -72,7 +72,7 @@ OWNERS = [
 def test_new_pods_wait_for_each_other_while_an_old_one_ends(scheduled_pods: ScheduledPods, group: str, bound: int) -> None:
     """This is why the name of a PodGroup has a hash of its pods. The PodGroup of the old pods stays until they have ended."""
     scheduled_pods.begin(group, nodes=2)
-    old, new = rendered(group, "kubernetes"), rendered(group, "kubernetes", pod={"terminationGracePeriodSeconds": 90})
+    old, new = render_gangs(group, "kubernetes"), render_gangs(group, "kubernetes", pod={"terminationGracePeriodSeconds": 90})
     before, after = old[0]["metadata"]["name"], new[0]["metadata"]["name"]
     if group == "shared":
         new = json.loads(json.dumps(new[1:]).replace(after, before))
@@ -81,9 +81,9 @@ def test_new_pods_wait_for_each_other_while_an_old_one_ends(scheduled_pods: Sche
     scheduled_pods.apply(new)
     if group == "own":
         scheduled_pods.delete("PodGroup", before)
-    server.eventually(lambda: scheduled_pods.ending() == ["chat-worker-0-0"], 60)
+    server.eventually(lambda: scheduled_pods.ending_pods() == ["chat-worker-0-0"], 60)
     scheduled_pods.end("chat-worker-0-0")
-    server.eventually(lambda: scheduled_pods.ending() == ["chat-worker-0-0-1"], 60)
+    server.eventually(lambda: scheduled_pods.ending_pods() == ["chat-worker-0-0-1"], 60)
     scheduled_pods.wait_for_pods(1, bound)
     time.sleep(_SETTLED)
     scheduled_pods.wait_for_pods(1, bound)
@@ -96,7 +96,7 @@ def test_new_pods_wait_for_each_other_while_an_old_one_ends(scheduled_pods: Sche
 
 def test_a_server_without_the_feature_gate_refuses_a_gang(next_programs: Programs, tmp_path: Path) -> None:
     """It does not serve PodGroups, so nothing starts without its gang unnoticed."""
-    group = rendered("gate", "kubernetes")[0]
+    group = render_gangs("gate", "kubernetes")[0]
     with planes.running(tmp_path, next_programs, "--runtime-config=scheduling.k8s.io/v1beta1=true") as plane:
         assert not plane.client.knows(group["apiVersion"], group["kind"])
         assert not _serves(plane)

@@ -64,7 +64,7 @@ class KubernetesGangs(GangScheduler):
 def _spec(plan: ComponentPlan, templates: Sequence[PodTemplateSpec]) -> dict[str, Any]:
     """Returns the spec of a PodGroup. The scheduler refuses a group whose priority is not that of its pods.
 
-    Rule gangs.priority: A PodGroup has the priority class of its pods. (krm-fn)
+    Rule gangs.members: A PodGroup needs all pods of its replica, one on each node, and has their priority class. (krm-fn)
     """
     priority = templates[0]["spec"].get("priorityClassName")
     return {
