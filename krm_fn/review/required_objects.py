@@ -102,7 +102,8 @@ def definitions(rendered: Iterable[Resource]) -> list[tuple[str, str]]:
     """Lists the API version and the kind of each rendered object whose kind comes from a CustomResourceDefinition, each once."""
     written = [resource for resource in rendered if not labels.is_local(resource)]
     refs = [results.ref(resource) for resource in written if ownership.owners(resource) or dynamo_api.is_dynamo(resource)]
-    return sorted({(ref.api_version, ref.kind) for ref in refs if not _is_native(ref.api_version.rpartition("/")[0])})
+    kinds = {(ref.api_version, ref.kind) for ref in refs if not _is_native(ref.api_version.rpartition("/")[0])}
+    return sorted(kinds - _GATED_APIS.keys())
 
 
 def _is_native(group: str) -> bool:

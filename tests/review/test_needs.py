@@ -12,7 +12,7 @@ import yaml
 
 import krm_fn
 from tests.cli import console
-from tests.support import golden
+from tests.support import gang_faults, golden
 from tests.support.cases import cases
 
 SCHEMA = json.loads((Path(krm_fn.__file__).parent / "review" / "schemas" / "needs.json").read_text())
@@ -283,3 +283,13 @@ def test_an_error_in_a_graph_makes_the_list_incomplete(tmp_path):
     done = console.run("needs", tmp_path / "graph.yaml")
     assert done.code == 1
     assert "the list is not complete: 1 error" in done.err
+
+
+def test_gangs_of_kubernetes_need_an_api_of_a_feature_gate(tmp_path):
+    """The API server itself serves PodGroups, so no definition is listed: the APIService shows whether its feature gate is on."""
+    graph, settings = tmp_path / "graph.json", tmp_path / "config.yaml"
+    graph.write_text(json.dumps(gang_faults.worker()))
+    settings.write_text("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: render}\ndata: {gangScheduling: kubernetes}\n")
+    output = json.loads(console.run("needs", "-o", "json", graph, "--config", settings).out)
+    assert ("APIService", "v1beta1.scheduling.k8s.io") in [(required["kind"], required["name"]) for required in output["objects"]]
+    assert [definition["kind"] for definition in output["definitions"]] == ["LeaderWorkerSet", "DynamoGraphDeployment"]
