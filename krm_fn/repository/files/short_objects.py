@@ -131,12 +131,12 @@ def restore(value: Resource, rest: Mapping[str, Resource]) -> Resource:
 
 def _in_order(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: _in_order(value[key]) for key in _ordered(tuple(value))}
+        return {key: _in_order(value[key]) for key in _sort_keys(tuple(value))}
     return [_in_order(entry) for entry in value] if isinstance(value, list) else value
 
 
 @lru_cache(4096)
-def _ordered(keys: tuple[str, ...]) -> tuple[str, ...]:
+def _sort_keys(keys: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(sorted(keys, key=cmp_to_key(_compare)))
 
 
