@@ -15,7 +15,6 @@ _OF_USERS = ("dynamographdeployments.nvidia.com", "dynamocomponentdeployments.nv
 _BESIDE = (
     "deployments.apps",
     "leaderworkersets.leaderworkerset.x-k8s.io",
-    "disaggregatedsets.disaggregatedset.x-k8s.io",
     "podcliquesets.grove.io",
     "services",
     "ingresses.networking.k8s.io",
