@@ -7,13 +7,14 @@
 
 from __future__ import annotations
 
-import difflib
+import json
 import sys
-import traceback
 from collections.abc import Sequence
-from typing import Any, NoReturn
+from functools import cache
+from typing import Any, NamedTuple, NoReturn
 
 import click
+from click.shell_completion import CompletionItem
 
 import krm_fn
 from krm_fn.base import codes, escaping, registry
@@ -22,6 +23,8 @@ from krm_fn.cli import command_output
 PROGRAM = "krm-fn"
 COMPLETE_VARIABLE = "_KRM_FN_COMPLETE"
 _SUFFIX = "_command"
+_COMPLETED, _WHOLE = 45, 1000
+"""The width of a summary in a completion, which is click's, and one that no sentence has."""
 TOPICS = {
     "author": "Write graphs",
     "review": "Review changes",
@@ -32,8 +35,23 @@ TOPICS = {
 """The topics of the help, in its order, with their titles."""
 
 
+SUMMARIES = "cli/command_summaries.json"
+"""The generated file with the topic and the summary of each command, so that neither the help nor the completion imports all commands."""
+
+
+class CommandSummary(NamedTuple):
+    """The topic of a command, and the first sentence of its help."""
+
+    topic: str
+    sentence: str
+
+    def text(self, width: int) -> str:
+        """Returns the sentence in at most `width` characters, as click shortens the help of a command."""
+        return click.Command(None, help=self.sentence).get_short_help_str(width)
+
+
 class _Commands(click.Group):
-    """The commands of this folder. A call imports only the command that runs; `--help` imports all."""
+    """The commands of this folder. A call imports only the command that runs."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         modules = registry.entries(sys.modules[__name__])
@@ -46,9 +64,12 @@ class _Commands(click.Group):
         return command
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
-        near = difflib.get_close_matches(args[0], self.list_commands(ctx), n=1)
-        if near and near[0] != args[0]:
-            ctx.fail(f"No such command {args[0]!r}. Did you mean {near[0]!r}?")
+        names = self.list_commands(ctx)
+        if args[0] not in names:
+            from difflib import get_close_matches  # noqa: PLC0415 - a command starts without it
+
+            for near in get_close_matches(args[0], names, n=1):
+                ctx.fail(f"No such command {args[0]!r}. Did you mean {near!r}?")
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -56,9 +77,16 @@ class _Commands(click.Group):
         width = max(map(len, self.list_commands(ctx)))
         for topic, title in TOPICS.items():
             with formatter.section(title):
-                for name, command in commands_of(topic):
-                    text = command.get_short_help_str(formatter.width - width - 6)
+                for name, summary in summaries_of(topic):
+                    text = summary.text(formatter.width - width - 6)
                     formatter.write(f"{'':{formatter.current_indent}}{name:{width}}  {text}\n")
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Returns the commands and the options that begin with a text."""
+        commands = [
+            CompletionItem(name, help=summary(name).text(_COMPLETED)) for name in self.list_commands(ctx) if name.startswith(incomplete)
+        ]
+        return [*commands, *click.Command.shell_complete(self, ctx, incomplete)]
 
     def main(self, *arguments: Any, **settings: Any) -> NoReturn:
         """Runs one command and exits, as click does, but prints its errors as all other text: they can name files and values."""
@@ -73,12 +101,27 @@ class _Commands(click.Group):
         sys.exit(code if isinstance(code, int) else 0)
 
 
-def commands_of(topic: str) -> list[tuple[str, click.Command]]:
-    """Returns the names and commands of a topic, sorted by name. It imports all commands."""
-    modules = {
-        name: registry.get(sys.modules[__name__], name) for name in registry.entries(sys.modules[__name__]) if name.endswith(_SUFFIX)
-    }
-    return [(name.removesuffix(_SUFFIX), module.COMMAND) for name, module in modules.items() if topic == module.TOPIC]
+def summaries_of(topic: str) -> list[tuple[str, CommandSummary]]:
+    """Returns the names and summaries of the commands of a topic, sorted by name."""
+    entries = registry.entries(sys.modules[__name__])
+    listed = [(name, summary(name)) for name in (entry.removesuffix(_SUFFIX) for entry in entries if entry.endswith(_SUFFIX))]
+    return [(name, found) for name, found in listed if found.topic == topic]
+
+
+def summary(name: str) -> CommandSummary:
+    """Returns the summary of a command. One that is not in the generated file is imported."""
+    return _generated_summaries().get(name) or import_summary(name)
+
+
+def import_summary(name: str) -> CommandSummary:
+    """Imports a command, and returns its summary."""
+    module = registry.get(sys.modules[__name__], name + _SUFFIX)
+    return CommandSummary(module.TOPIC, module.COMMAND.get_short_help_str(_WHOLE).removesuffix(".") + ".")  # click 8.1 removes the dot
+
+
+@cache
+def _generated_summaries() -> dict[str, CommandSummary]:
+    return {name: CommandSummary(*fields) for name, fields in json.loads(registry.data(SUMMARIES)).items()}
 
 
 def _message(problem: click.ClickException) -> str:
@@ -117,6 +160,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except Exception as problem:
         if isinstance(problem, OSError) and problem.filename is None:
             raise
+        import traceback  # noqa: PLC0415 - a command starts without it
+
         frame = traceback.extract_tb(problem.__traceback__)[-1]
         message = f"{type(problem).__name__}: {problem} ({frame.name}, line {frame.lineno})"
         command_output.print_line(

@@ -88,9 +88,9 @@ def _names(ctx: click.Context) -> list[str]:
 
 def _page(topic: str) -> str:
     """Returns the commands of a topic with the whole first sentence of each."""
-    commands = cli.commands_of(topic)
+    commands = cli.summaries_of(topic)
     width = max(len(name) for name, _ in commands)
-    lines = [f"  krm-fn {name:{width}}  {command.get_short_help_str(1000)}" for name, command in commands]
+    lines = [f"  krm-fn {name:{width}}  {summary.text(1000)}" for name, summary in commands]
     return "\n".join([f"{cli.TOPICS[topic]}:", "", *lines, "", "krm-fn help COMMAND shows the options of a command and examples.", ""])
 
 

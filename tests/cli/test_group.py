@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import click
+import help_texts
 import pytest
 
 import krm_fn
@@ -46,6 +47,26 @@ def test_the_help_lists_each_command_once_and_whole():
     for name in cli.group.list_commands(click.Context(cli.group)):
         assert len(re.findall(rf"^  {name} ", text, re.MULTILINE)) == 1
     assert [title for title in cli.TOPICS.values() if f"\n{title}:\n" not in text] == []
+
+
+def test_the_summaries_are_those_of_the_commands():
+    """`make generate` writes the file. A command that is missing there is in the help too."""
+    assert (programs.ROOT / "krm_fn" / cli.SUMMARIES).read_text() == help_texts.summaries()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"), [(["--help"], ""), (["help", "review"], ""), ([], "krm-fn c")], ids=["help", "topic", "TAB"]
+)
+def test_the_help_and_a_completion_import_no_command(arguments, words, monkeypatch):
+    """To import all commands takes longer than a render."""
+    monkeypatch.setenv("PYTHONPATH", str(programs.ROOT))
+    if words:
+        for name, value in (("_KRM_FN_COMPLETE", "bash_complete"), ("COMP_WORDS", words), ("COMP_CWORD", "1")):
+            monkeypatch.setenv(name, value)
+    done = subprocess.run([sys.executable, "-X", "importtime", "-m", "krm_fn", *arguments], capture_output=True, text=True, check=True)
+    assert "check" in done.stdout or "diff" in done.stdout
+    assert "krm_fn.cli" in done.stderr
+    assert re.findall(r"krm_fn\.cli\.(?!help_)\w+_command", done.stderr) == []
 
 
 @pytest.mark.parametrize(
