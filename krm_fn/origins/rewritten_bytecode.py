@@ -24,18 +24,36 @@ _CHECKED = (0b11).to_bytes(4, "little")
 def load(module: str, path: str, loader: Any, *, constants: bool) -> CodeType:
     """Returns the code of a module after `tracing_rewriter.rewrite`, by its name in the package and the path of its source.
 
-    `loader` is the ordinary loader of the module. Nothing is stored if it is that of an archive.
+    `loader` is the ordinary loader of the module. Nothing is stored if it is that of an archive, which can have the files of its build.
     """
     source: bytes = loader.get_source(f"{_PACKAGE}.{module}").encode()
-    header = MAGIC_NUMBER + _CHECKED + source_hash(b"%d" % constants + _rewriter() + source)
-    file = cache_from_source(path, optimization="rewritten") if sys.implementation.cache_tag else ""
+    header, file = _header(source, constants=constants), file_of(path)
     stored = _read(loader, file, header)
     if stored:
         return stored
-    code = compile(tracing_rewriter.rewrite(source, module, constants=constants), path, "exec", dont_inherit=True)
+    code = _compile(source, module, path, constants=constants)
     if isinstance(loader, SourceFileLoader) and file and not sys.dont_write_bytecode:
         loader.set_data(file, header + marshal.dumps(code), _mode=0o644)  # ignores a folder that cannot be written
     return code
+
+
+def file_of(path: str) -> str:
+    """Returns the path of the file that stores the rewritten module of a source; empty if this Python stores no bytecode."""
+    return cache_from_source(path, optimization="rewritten") if sys.implementation.cache_tag else ""
+
+
+def content(source: bytes, module: str, path: str, *, constants: bool) -> bytes:
+    """Returns the content of that file, for a build that writes it beforehand: the same bytes in each process."""
+    code = _compile(source, module, path, constants=constants)
+    return _header(source, constants=constants) + marshal.dumps(marshal.loads(marshal.dumps(code)))  # noqa: S302 - marks depend on references
+
+
+def _header(source: bytes, *, constants: bool) -> bytes:
+    return MAGIC_NUMBER + _CHECKED + source_hash(b"%d" % constants + _rewriter() + source)
+
+
+def _compile(source: bytes, module: str, path: str, *, constants: bool) -> CodeType:
+    return compile(tracing_rewriter.rewrite(source, module, constants=constants), path, "exec", dont_inherit=True)
 
 
 def _read(loader: Any, file: str, header: bytes) -> CodeType | None:

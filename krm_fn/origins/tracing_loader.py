@@ -135,12 +135,26 @@ class _Finder(MetaPathFinder):
         if first != _PACKAGE:
             return None
         spec = PathFinder.find_spec(fullname, path if name else [_FOLDER])
-        is_plain = not name or (_is_in(name, _PLAIN) and name not in _REWRITTEN)
-        if spec is not None and name == _RULES:
+        if spec is None or spec.loader is None:
+            return spec
+        if name == _RULES:
             spec.loader = _SilentLoader(spec.loader)
-        elif spec is not None and spec.loader is not None and not is_plain:
-            spec.loader = (_ComputingLoader if _is_in(name, COMPUTING) else _RewritingLoader)(spec.loader)
+        elif is_rewritten(name):
+            spec.loader = _RewritingLoader(spec.loader)
+        elif _is_in(name, COMPUTING):
+            spec.loader = _ComputingLoader(spec.loader)
         return spec
+
+
+def is_rewritten(name: str) -> bool:
+    """True if the second core rewrites a module, by its name in the package; else it runs on plain values, or is loaded as it is."""
+    is_plain = not name or (_is_in(name, _PLAIN) and name not in _REWRITTEN)
+    return not is_plain and not _is_in(name, COMPUTING)
+
+
+def stored_file(name: str, path: str, source: bytes) -> tuple[str, bytes]:
+    """Returns the path and the content of the file with the bytecode of a rewritten module, by the path of its source."""
+    return rewritten_bytecode.file_of(path), rewritten_bytecode.content(source, name, path, constants=name not in _NAMES)
 
 
 def _is_in(name: str, modules: tuple[str, ...]) -> bool:

@@ -18,6 +18,8 @@ from pathlib import Path
 from types import CodeType
 
 VERSIONS = ("3.11", "3.12", "3.13", "3.14")
+_RENDER = {"base", "kubernetes", "render"}
+"""The packages of a render, whose modules `explain` can rewrite."""
 _WITHOUT_COLUMNS = ("-X", "no_debug_ranges")
 """Bytecode without the columns of expressions, which tracebacks underline, is a third smaller."""
 
@@ -46,12 +48,13 @@ def _compiled_by(python: str, folder: Path) -> tuple[str, bytes]:
     return magic.decode(), data
 
 
-def compiled(sources: Mapping[str, tuple[str, bytes]]) -> bytes:
-    """Returns the code of modules, by their names, with the path and the source of each.
+def compiled(sources: Mapping[str, tuple[str, bytes]], files: Mapping[str, bytes]) -> bytes:
+    """Returns the code of modules, by their names, with the path and the source of each, and further files.
 
-    The first object is a marshalled dict from the name of a module to the begin and the end of its part; the parts follow, each compressed.
+    The first object is a marshalled dict from the name of a module, or the path of a file, to the begin and the end of its part. The parts
+    follow, each compressed.
     """
-    parts: dict[str, bytes] = {}
+    parts = {path: zlib.compress(data, 9) for path, data in sorted(files.items())}
     for name, (path, source) in sorted(sources.items()):
         try:
             code = compile(source, path, "exec", dont_inherit=True)
@@ -77,6 +80,18 @@ def _index(parts: Mapping[str, bytes], start: int) -> bytes:
     return marshal.dumps(bounds)
 
 
+def rewritten(folder: Path) -> dict[str, bytes]:
+    """Returns the files in which the program in a folder keeps the modules that it rewrites for `explain`, by their paths."""
+    if not (folder / "krm_fn" / "origins").is_dir():
+        return {}
+    sys.path.insert(0, str(folder))
+    from krm_fn.origins import tracing_loader  # noqa: PLC0415 - that of the folder
+
+    named = ((name.partition(".")[2], *source) for name, source in sorted(modules(folder)) if name.startswith("krm_fn."))
+    of_render = (entry for entry in named if entry[0].partition(".")[0] in _RENDER)
+    return dict(tracing_loader.stored_file(name, path, source) for name, path, source in of_render if tracing_loader.is_rewritten(name))
+
+
 def modules(folder: Path) -> Iterator[tuple[str, tuple[str, bytes]]]:
     """Yields the name of each module in a folder, with its path and its source."""
     for path in folder.rglob("*.py"):
@@ -87,4 +102,5 @@ def modules(folder: Path) -> Iterator[tuple[str, tuple[str, bytes]]]:
 
 
 if __name__ == "__main__":
-    sys.stdout.buffer.write(importlib.util.MAGIC_NUMBER.hex().encode() + b"\n" + compiled(dict(modules(Path(sys.argv[1])))))
+    FOLDER = Path(sys.argv[1])
+    sys.stdout.buffer.write(importlib.util.MAGIC_NUMBER.hex().encode() + b"\n" + compiled(dict(modules(FOLDER)), rewritten(FOLDER)))

@@ -24,14 +24,13 @@ _bytecode = memoryview(b"")
 
 
 class BytecodeImporter(zipimport.zipimporter):
-    """An importer of this archive. Everything but the code of modules, such as sources and data, is that of `zipimporter`."""
+    """An importer of this archive. Everything but bytecode, such as sources and data, is that of `zipimporter`."""
 
     def get_code(self, fullname: str) -> CodeType:
         """Returns the code of a module. Raises ZipImportError for a module that the archive lacks."""
         if fullname not in _parts:
             return super().get_code(fullname)
-        start, end = _parts[fullname]
-        code: CodeType = marshal.loads(zlib.decompress(_bytecode[start:end]))  # noqa: S302 - of the archive that runs
+        code: CodeType = marshal.loads(_part(fullname))  # noqa: S302 - of the archive that runs
         _imp._fix_co_filename(code, self.get_filename(fullname))  # type: ignore[attr-defined]  # noqa: SLF001 - as importlib: readers of sources need it
         return code
 
@@ -41,6 +40,16 @@ class BytecodeImporter(zipimport.zipimporter):
             return super().get_filename(fullname)
         path = f"{self.archive}{os.sep}{fullname.replace('.', os.sep)}"
         return f"{path}{os.sep}__init__.py" if self.is_package(fullname) else f"{path}.py"
+
+    def get_data(self, pathname: str) -> bytes:
+        """Returns the content of a file in the archive, or of one that only this Python reads. Raises OSError for a missing file."""
+        path = pathname.removeprefix(ARCHIVE + os.sep).replace(os.sep, "/")
+        return _part(path) if path in _parts else super().get_data(pathname)
+
+
+def _part(name: str) -> bytes:
+    start, end = _parts[name]
+    return zlib.decompress(_bytecode[start:end])
 
 
 def use_bytecode() -> None:
