@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import krm_fn
 from krm_fn.base import codes, results, spelling
@@ -62,7 +63,21 @@ class Closure(NamedTuple):
 
 
 def closure(tree: Tree, folder: str) -> Closure:
-    """Returns all that the Kustomization of a folder is built from. A folder that is included twice is read once."""
+    """Returns all that the Kustomization of a folder is built from. A folder that is included twice is read once.
+
+    A tree reads each file once, so the closure of a folder is computed once for a tree.
+    """
+    known = _closures.setdefault(tree, {})
+    if folder not in known:
+        known[folder] = _follow(tree, folder)
+    return known[folder]
+
+
+_closures: WeakKeyDictionary[Tree, dict[str, Closure]] = WeakKeyDictionary()
+"""The closures of folders, by their tree."""
+
+
+def _follow(tree: Tree, folder: str) -> Closure:
     folders: dict[str, Source] = {}
     files: set[str] = set()
     problems: list[Result] = []
