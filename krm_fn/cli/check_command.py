@@ -28,6 +28,7 @@ from krm_fn.review.inputs.checked_inputs import CheckedInputs
 )
 @click.option("--fixed-services", is_flag=True, help="Report added and removed services as errors, not as warnings. Needs --old.")
 @command_options.build_root("Findings then show the lines of the files that kustomize (originAnnotations) or kpt names.")
+@command_options.cached_builds
 @click.option("--verbose", is_flag=True, help="Also say why command lines of engines are not checked, and why folders are built.")
 @check_fixes.options
 @check_watch.option

@@ -17,6 +17,7 @@ from krm_fn.cli import command_output
 from krm_fn.kubernetes import duration
 from krm_fn.kubernetes.api_server import name_formats
 from krm_fn.render.rules import ignore_rules
+from krm_fn.repository import build_cache
 from krm_fn.repository.files import project_file
 from krm_fn.review.inputs import InputError, Inputs, Policy, folder_of_root, revision_path
 from krm_fn.schemas import finding_pages
@@ -130,6 +131,32 @@ def inputs(  # noqa: PLR0913 - one for each difference between commands
 
 
 _NO_BUILD = click.option("--no-build", "is_plain", is_flag=True, help="Read the files of a folder as they are, and build no root.")
+
+
+def cached_builds(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds --cache to a command with `inputs`."""
+
+    @click.option(
+        "--cache",
+        "cache_folder",
+        metavar="DIR",
+        type=click.Path(file_okay=False),
+        help="Take builds from this folder, and store new ones there. Builds with Secrets are not stored.",
+    )
+    @functools.wraps(command)
+    def run_with_cache(*args: Any, given: Inputs, cache_folder: str | None, **more: Any) -> Any:
+        if cache_folder is None:
+            return command(*args, given=given, **more)
+        try:
+            cache = build_cache.BuildCache(Path(cache_folder))
+        except build_cache.UnusableCacheError as problem:
+            raise click.BadParameter(f"{cache_folder!r} {problem}.", param_hint="--cache") from problem
+        try:
+            return command(*args, given=given._replace(cache=cache), **more)
+        finally:
+            cache.prune()
+
+    return run_with_cache
 
 
 def with_project(given: Inputs) -> Inputs:

@@ -36,6 +36,7 @@ def _conditions(_ctx: click.Context, _param: click.Parameter, texts: tuple[str, 
 
 @click.command()
 @functools.partial(command_options.inputs, revisions=False)
+@command_options.cached_builds
 @click.option("--across", is_flag=True, help="Compare the clusters of a fleet with each other: each PATH is a cluster.")
 @click.option("--objects", is_flag=True, help="With --across, show all fields of generated objects that differ.")
 @click.option("--old", metavar="OLD", help="The state before the change: a file, a folder or a git revision.")

@@ -30,6 +30,7 @@ from krm_fn.repository import (
     side_by_side,
     unmatched_entries,
 )
+from krm_fn.repository.build_cache import BuildCache, StoredBuild
 from krm_fn.repository.files import commands, reading, short_objects
 from krm_fn.repository.files.commands import CommandResult
 from krm_fn.repository.files.reading import Source
@@ -61,41 +62,68 @@ class RootBuild(NamedTuple):
 
 def kustomize(tree: Tree, root: Root, closure: Closure, programs: Programs) -> RootBuild:
     """Builds a Kustomization. Each resource gets the location of the file from which it comes."""
-    (build,) = build_side_by_side(tree, [(root, closure)], programs)
+    (build,) = build_side_by_side(tree, [BuildInput(root, closure)], programs)
     return build
 
 
-def build_side_by_side(tree: Tree, roots: Iterable[tuple[Root, Closure]], programs: Programs) -> Generator[RootBuild, None, None]:
-    """Yields the builds of Kustomizations in their order. Those that do not include each other are built at the same time."""
+class BuildInput(NamedTuple):
+    """A Kustomization, all that it is built from, and the digest of that; empty if it is not known."""
+
+    root: Root
+    closure: Closure
+    digest: str = ""
+
+
+def build_side_by_side(
+    tree: Tree, roots: Iterable[BuildInput], programs: Programs, cache: BuildCache | None = None
+) -> Generator[RootBuild, None, None]:
+    """Yields the builds of Kustomizations in their order. Those that do not include each other are built at the same time.
+
+    What `cache` has is not built.
+    """
     name = next((name for name in (_KUSTOMIZE, _KUBECTL) if private_programs.find(name)), "")
     for wave in _waves(roots):
-        built = [(root, closure) for root, closure in wave if name and not closure.problems]
+        keys = {entry.root.folder: _key(entry, name, cache) for entry in wave}
+        stored = {folder: build for folder, key in keys.items() if cache and key and (build := cache.read(key))}
+        built = [entry for entry in wave if name and not entry.closure.problems and entry.root.folder not in stored]
         with contextlib.ExitStack() as stack:
-            for root, closure in built:  # all before the first build, which may read the same base
+            for root, closure, _ in built:  # all before the first build, which may read the same base
                 stack.enter_context(preparation.prepare_root(tree, root.folder, closure, root.settings))
-            calls = [functools.partial(_run, programs, _command(tree, root, closure, name)) for root, closure in built]
+            calls = [functools.partial(_run, programs, _command(tree, root, closure, name)) for root, closure, _ in built]
             outputs = stack.enter_context(contextlib.closing(side_by_side.run_in_order(calls)))
-            for root, closure in wave:
+            for root, closure, _ in wave:
                 if closure.problems:
                     yield RootBuild([], closure.problems)
                 elif not name:
                     yield _build_without_program(root, closure)
                 else:
-                    yield _read_build(tree, root, closure, name, next(outputs))
+                    run = _stored_run(stored[root.folder]) if root.folder in stored else next(outputs)
+                    if cache and keys[root.folder] and root.folder not in stored and not run.process.problem:
+                        cache.write(keys[root.folder], StoredBuild(run.process.data, run.rest))
+                    yield _read_build(tree, root, closure, name, run)
 
 
-def _waves(roots: Iterable[tuple[Root, Closure]]) -> Iterator[list[tuple[Root, Closure]]]:
+def _key(entry: BuildInput, name: str, cache: BuildCache | None) -> str:
+    return cache.key(entry.digest, private_programs.find(name)) if cache and name and entry.digest else ""
+
+
+def _stored_run(build: StoredBuild) -> _Run:
+    process = CommandResult(build.data, "")
+    return _Run(process, process, build.rest)
+
+
+def _waves(roots: Iterable[BuildInput]) -> Iterator[list[BuildInput]]:
     """Yields the roots in groups, in which none includes another one: a build changes the Kustomization of its root in the copy."""
-    wave: list[tuple[Root, Closure]] = []
+    wave: list[BuildInput] = []
     folders: set[str] = set()
     included: set[str] = set()
-    for root, closure in roots:
-        if root.folder in included or not folders.isdisjoint(closure.folders):
+    for entry in roots:
+        if entry.root.folder in included or not folders.isdisjoint(entry.closure.folders):
             yield wave
             wave, folders, included = [], set(), set()
-        wave.append((root, closure))
-        folders.add(root.folder)
-        included.update(closure.folders)
+        wave.append(entry)
+        folders.add(entry.root.folder)
+        included.update(entry.closure.folders)
     if wave:
         yield wave
 

@@ -16,7 +16,8 @@ from krm_fn.render.config import Config
 from krm_fn.render.manifests import ownership
 from krm_fn.render.resolve import cluster
 from krm_fn.repository import builds, committed, destinations, function_layers, kustomizations, root_inputs, roots
-from krm_fn.repository.builds import RootBuild
+from krm_fn.repository.build_cache import BuildCache
+from krm_fn.repository.builds import BuildInput, RootBuild
 from krm_fn.repository.committed import CommittedRender, NewRender
 from krm_fn.repository.destinations import Destination
 from krm_fn.repository.files import reading, selection, sources
@@ -33,7 +34,8 @@ class RootOptions(NamedTuple):
     """The options of a command that decide how roots are read. `config` is the file of `--config`, on disk.
 
     `default_config` is the file with the configuration of roots without one. `roots` are the folders that the project file names as roots,
-    with their namespaces; if empty, krm-fn finds the roots. `progress` is called with the name of each root before it is read.
+    with their namespaces; if empty, krm-fn finds the roots. `progress` is called with the name of each root before it is read. `cache` has
+    builds of other runs.
     """
 
     config: str | None = None
@@ -42,6 +44,7 @@ class RootOptions(NamedTuple):
     exclude: tuple[str, ...] = ()
     roots: tuple[tuple[str, str], ...] = ()
     progress: Callable[[str], None] = lambda _: None
+    cache: BuildCache | None = None
 
 
 class RootFiles(NamedTuple):
@@ -97,7 +100,8 @@ class RepositoryFiles(NamedTuple):
 class RootListing(NamedTuple):
     """The roots of a tree before any of them is built. `relevant` are those with a Dynamo resource, and `outputs` the committed renders.
 
-    `inputs` are the digests of the inputs of relevant roots, by their folders (`krm_fn.repository.root_inputs`).
+    `digests` are those of the inputs of relevant roots, by their folders (`krm_fn.repository.root_inputs`), and `inputs` the digests of the
+    roots that can be compared with another state.
     """
 
     tree: Tree
@@ -106,19 +110,20 @@ class RootListing(NamedTuple):
     relevant: list[Root]
     outputs: list[CommittedRender]
     inputs: dict[str, str]
+    digests: dict[str, str]
 
 
 def find(tree: Tree, options: RootOptions) -> RootListing:
     """Finds the roots of a tree. The tree must be a private copy: builds change its files.
 
-    A committed render is compared with all roots, so no root of a tree with one has a digest.
+    A committed render is compared with all roots, so no root of a tree with one is compared with another state.
     """
     listing = roots.find(tree, options.exclude, options.roots)
     relevant = [root for root in listing.roots if _is_relevant(tree, root, listing)]
     outputs = committed.outputs(tree, _names_of_outputs(tree, listing))
     settings = [file for file in (options.config, options.default_config) if file]
-    inputs = {} if outputs else root_inputs.digests(tree, listing, relevant, settings)
-    return RootListing(tree, options, listing, relevant, outputs, inputs)
+    digests = root_inputs.digests(tree, listing, relevant, settings) if options.cache or not outputs else {}
+    return RootListing(tree, options, listing, relevant, outputs, {} if outputs else digests, digests)
 
 
 def with_other_state(listing: RootListing, other: RootListing) -> RootListing:
@@ -143,8 +148,8 @@ def read(repository: RootListing, programs: Programs, unchanged: Collection[str]
 
     Their plain files are read, because this needs no program. A root with an error in them does not count as unchanged.
     """
-    tree, options, listing, relevant, outputs, _ = repository
-    reader = _RootReader(tree, programs, options, listing, {})
+    tree, options, listing, relevant, outputs, *_ = repository
+    reader = _RootReader(tree, programs, options, listing, {}, repository.digests)
     states = reader.states(relevant, outputs, unchanged)
     known = [state for state in states if state.is_known and outputs]
     matches = committed.match(outputs, [render for state in known for render in reader.renders(state)])
@@ -276,12 +281,14 @@ class _RootReader(NamedTuple):
     options: RootOptions
     listing: TreeRoots
     packages: dict[str, list[Source]]
+    digests: dict[str, str] = {}
 
     def states(self, listed: Sequence[Root], outputs: Sequence[CommittedRender], unchanged: Collection[str]) -> list[RootFiles]:
         """Reads roots in their order. Kustomizations are built side by side. The roots in the folders `unchanged` are not built."""
         built = [root for root in listed if root.kind == "kustomize" and self.path(root) not in unchanged]
-        with_closures = [(root, self.listing.closures[root.folder]) for root in built]
-        with contextlib.closing(builds.build_side_by_side(self.tree, with_closures, self.programs)) as builds_in_order:
+        inputs = [BuildInput(root, self.listing.closures[root.folder], self.digests.get(self.path(root), "")) for root in built]
+        in_order = builds.build_side_by_side(self.tree, inputs, self.programs, self.options.cache)
+        with contextlib.closing(in_order) as builds_in_order:
             return [self._read(root, outputs, unchanged, builds_in_order) for root in listed]
 
     def _read(

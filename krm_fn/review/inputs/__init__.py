@@ -13,6 +13,7 @@ from typing import NamedTuple
 from krm_fn.base.results import Result
 from krm_fn.kubernetes.types import Resource
 from krm_fn.render.rules import ignore_rules
+from krm_fn.repository.build_cache import BuildCache
 from krm_fn.repository.files import project_file, selection, sources
 from krm_fn.repository.files.project_file import Project
 from krm_fn.repository.files.sources import Sources
@@ -35,6 +36,7 @@ class Inputs(NamedTuple):
 
     `default_config` is the file with the configuration of files that have none: that of the project file, or one above the folder. Unless
     `is_built`, folders are read as plain files. `texts` are texts of files, by their names in findings, in place of those on disk.
+    `cache` has builds of other runs.
     """
 
     paths: tuple[str, ...]
@@ -45,6 +47,7 @@ class Inputs(NamedTuple):
     project: Project = Project()
     is_built: bool = True
     texts: Mapping[str, str] = {}
+    cache: BuildCache | None = None
 
     def load(self, without: Path | None = None, *, tolerant: bool = False) -> Sources:
         """Reads the paths, except the folder `without`. `tolerant`: ignores mistakes in files of folders that name no Dynamo kind."""

@@ -233,7 +233,7 @@ def anchor(path: Path) -> Path:
 def _options(given: Inputs, copies: Checkouts, progress: Callable[[str], None]) -> RootOptions:
     config, default = (_in_copy(file, copies) for file in (given.config, given.default_config))
     listed = tuple((_inside(root.folder, copies), root.namespace) for root in given.project.roots)
-    return RootOptions(config, default, given.namespace or "", given.exclude, listed, progress)
+    return RootOptions(config, default, given.namespace or "", given.exclude, listed, progress, given.cache)
 
 
 def _old_names(old: str) -> Callable[[str], str]:
