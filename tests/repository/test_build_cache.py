@@ -134,6 +134,14 @@ def link_to(path: Path, other: Path) -> None:
     path.symlink_to(other)
 
 
+def empty(path: Path, _other: Path) -> None:
+    path.write_bytes(b"")
+
+
+def write_other(path: Path, _other: Path) -> None:
+    path.write_bytes(b"\0\xff{}\n\n")
+
+
 def make_pipe(path: Path, _other: Path) -> None:
     path.unlink()
     os.mkfifo(path)
@@ -149,8 +157,8 @@ POISONS: list[tuple[str, Callable[[Path, Path], None]]] = [
     ("the content is edited", edit),
     ("the content is that of another root", copy_other),
     ("a link to another entry", link_to),
-    ("an empty file", lambda path, _: path.write_bytes(b"") and None),
-    ("another file", lambda path, _: path.write_bytes(b"\0\xff{}\n\n") and None),
+    ("an empty file", empty),
+    ("another file", write_other),
     ("a named pipe, which nobody writes", make_pipe),
     ("a folder", make_folder),
 ]
