@@ -31,7 +31,7 @@ _ENDING = ".build"
 _MOST = 4096
 """The largest number of entries. The oldest ones are removed first."""
 _CHUNK = 1024 * 1024
-_SECRET = re.compile(rb"""^\s*kind:\s*["']?Secret["']?\s*$""", re.MULTILINE)
+_SECRET = re.compile(rb"^kind: Secret$", re.MULTILINE)  # as kustomize prints it
 
 
 class UnusableCacheError(Exception):
