@@ -32,7 +32,7 @@ def build(folder: Path) -> dict[str, bytes]:
     own = "{}.{}".format(*sys.version_info)
     others = (shutil.which(f"python{version}") for version in VERSIONS if version != own)
     pythons = [sys.executable, *(python for python in others if python and _runs(python))]
-    return dict(_compiled_by(python, folder) for python in pythons)
+    return dict(_compile_by(python, folder) for python in pythons)
 
 
 def _runs(python: str) -> bool:
@@ -40,7 +40,7 @@ def _runs(python: str) -> bool:
     return not subprocess.run([python, "-c", ""], capture_output=True, check=False).returncode
 
 
-def _compiled_by(python: str, folder: Path) -> tuple[str, bytes]:
+def _compile_by(python: str, folder: Path) -> tuple[str, bytes]:
     """The magic number of a Python, and its bytecode. The environment is the same for all builds, so that the bytes are the same."""
     command = [python, "-E", "-s", *_WITHOUT_COLUMNS, __file__, str(folder)]
     output = subprocess.run(command, capture_output=True, check=True).stdout
@@ -48,7 +48,7 @@ def _compiled_by(python: str, folder: Path) -> tuple[str, bytes]:
     return magic.decode(), data
 
 
-def compiled(sources: Mapping[str, tuple[str, bytes]], files: Mapping[str, bytes]) -> bytes:
+def compile_modules(sources: Mapping[str, tuple[str, bytes]], files: Mapping[str, bytes]) -> bytes:
     """Returns the code of modules, by their names, with the path and the source of each, and further files.
 
     The first object is a marshalled dict from the name of a module, or the path of a file, to the begin and the end of its part. The parts
@@ -60,14 +60,14 @@ def compiled(sources: Mapping[str, tuple[str, bytes]], files: Mapping[str, bytes
             code = compile(source, path, "exec", dont_inherit=True)
         except SyntaxError:
             continue  # of a package with modules for other versions
-        parts[name] = zlib.compress(_reproducible(code), 9)
+        parts[name] = zlib.compress(_marshal_reproducibly(code), 9)
     size = 0
     while size != (size := len(_index(parts, size))):  # the numbers in the index depend on its own size
         pass
     return _index(parts, size) + b"".join(parts.values())
 
 
-def _reproducible(code: CodeType) -> bytes:
+def _marshal_reproducibly(code: CodeType) -> bytes:
     """The bytes of a code object. `marshal` marks objects with several references, of which a fresh copy has the same number each time."""
     return marshal.dumps(marshal.loads(marshal.dumps(code)))  # noqa: S302
 
@@ -80,7 +80,7 @@ def _index(parts: Mapping[str, bytes], start: int) -> bytes:
     return marshal.dumps(bounds)
 
 
-def rewritten(folder: Path) -> dict[str, bytes]:
+def rewritten_files(folder: Path) -> dict[str, bytes]:
     """Returns the files in which the program in a folder keeps the modules that it rewrites for `explain`, by their paths."""
     if not (folder / "krm_fn" / "origins").is_dir():
         return {}
@@ -103,4 +103,6 @@ def modules(folder: Path) -> Iterator[tuple[str, tuple[str, bytes]]]:
 
 if __name__ == "__main__":
     FOLDER = Path(sys.argv[1])
-    sys.stdout.buffer.write(importlib.util.MAGIC_NUMBER.hex().encode() + b"\n" + compiled(dict(modules(FOLDER)), rewritten(FOLDER)))
+    sys.stdout.buffer.write(
+        importlib.util.MAGIC_NUMBER.hex().encode() + b"\n" + compile_modules(dict(modules(FOLDER)), rewritten_files(FOLDER))
+    )
