@@ -35,6 +35,7 @@ _NOT_SELECTED = re.compile(r"nothing selected by (\w+)\.\S*?/([^\s/]+?)\.(?:\[no
 _STEP = re.compile(r"\[([^\[\]=]+)=([^\[\]]*)\]|((?:\\\.|[^.\[])+)")
 _MALFORMED = "MalformedYAMLError"
 _PATCHES = ("patches", "patchesJson6902", "patchesStrategicMerge")
+_NAME = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?", re.ASCII)
 _DOMAIN = re.compile(r"[\w-]+(\.[\w-]+)+", re.ASCII)
 _PREFIXED = 2
 """The parts of a key with a domain: `nvidia.com` and `gpu`."""
@@ -268,6 +269,10 @@ def _without_match(source: Source, bases: Iterable[Source]) -> BuildCause:
         return BuildCause(f"{problem}; write metadata.namespace as the base does", source.location(("metadata",)))
     names = [base.address.name for base in others]
     near = _near(name, names)
+    wrong = next((base for base in others if base.address.name == near and not _NAME.fullmatch(near)), None)
+    if wrong and _NAME.fullmatch(name):
+        problem = f"{near!r} is not a valid name of a {kind}, and its patch has {name}"
+        return BuildCause(f"{problem}; write {name}", wrong.location(("metadata", "name")))
     fix = (
         f"write {near}"
         if near

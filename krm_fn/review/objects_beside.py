@@ -18,6 +18,7 @@ from krm_fn.kubernetes.paths import EVERY
 from krm_fn.kubernetes.references import name_fields
 from krm_fn.kubernetes.types import Resource
 from krm_fn.kubernetes.values import mapping, objects, text
+from krm_fn.render import labels
 from krm_fn.render.config import Config
 from krm_fn.render.manifests import ownership
 from krm_fn.render.resolve import cluster
@@ -26,6 +27,7 @@ from krm_fn.review import pods
 _SCALED_OBJECT = ("keda.sh", "ScaledObject")
 _ROUTES = ("HTTPRoute", "GRPCRoute")
 _BUDGET, _LIMITS = ("policy", "PodDisruptionBudget"), ("minAvailable", "maxUnavailable")
+_POLICY, _FRONTEND = "NetworkPolicy", "frontend"
 _BACKENDS: Path = ("spec", "rules", EVERY, "backendRefs", EVERY)
 _LEAST, _MOST = 30000, 32767
 """The node ports of an API server without `--service-node-port-range`."""
@@ -40,7 +42,10 @@ def check(resources: Sequence[Resource], rendered: Sequence[Resource], config: C
         if (resource.get("apiVersion"), resource.get("kind")) == ("v1", "Service")
     }
     written = [resource for resource in resources if not ownership.is_marked(resource)]
-    selected = _templates(rendered, default) if any(identity.key(resource, default) in services for resource in written) else {}
+    policies = [resource for resource in written if results.ref(resource).kind == _POLICY]
+    is_read = policies or any(identity.key(resource, default) in services for resource in written)
+    selected = _templates(rendered, default) if is_read else {}
+    yield from _policies(policies, selected, default)
     for resource in written:
         key = identity.key(resource, default)
         if (key.group, key.kind) == _SCALED_OBJECT:
@@ -118,6 +123,36 @@ def _service(service: Resource, namespace: str, selected: Mapping[tuple[str, str
                 yield results.warning(
                     codes.UNKNOWN_TARGET_PORT, message, ref, ("spec", "ports", index, "targetPort"), current=target, proposed=common[0]
                 )
+
+
+def _policies(policies: Sequence[Resource], selected: Mapping[tuple[str, str, str], list[pods.Template]], default: str) -> Iterator[Result]:
+    """Finds the only policy of a frontend whose rules open other ports than those that the frontend has."""
+    by_frontend: dict[tuple[str, str], list[tuple[Resource, set[int]]]] = {}
+    for policy in policies:
+        spec = {"selector": mapping(policy, "spec", "podSelector").get("matchLabels")}
+        if labels.COMPONENT_TYPE not in mapping(spec.get("selector")):
+            continue
+        for template in _selected_templates(spec, identity.key(policy, default).namespace, selected):
+            if template.labels.get(labels.COMPONENT_TYPE) == _FRONTEND:
+                name = (text(template.labels.get(labels.GRAPH)), identity.key(policy, default).namespace)
+                by_frontend.setdefault(name, []).append((policy, {*_ports(template.spec)}))
+    for entries in by_frontend.values():
+        if len({id(policy) for policy, _ in entries}) == 1:
+            policy, known = entries[0]
+            yield from _policy(policy, known)
+
+
+def _policy(policy: Resource, known: set[int]) -> Iterator[Result]:
+    """Compares the ports of all rules with those of a frontend. A rule without ports, or with a name or a range, opens more."""
+    rules = objects(mapping(policy, "spec").get("ingress"))
+    ports = [(index, number, port) for index, rule in enumerate(rules) for number, port in enumerate(objects(rule.get("ports")))]
+    numbers = {port.get("port") for _, _, port in ports}
+    is_clear = all(rule.get("ports") for rule in rules) and all(isinstance(number, int) for number in numbers)
+    if ports and known and is_clear and numbers.isdisjoint(known) and not any("endPort" in port for _, _, port in ports):
+        (index, number, port), right = ports[0], min(known)
+        message = f"the frontend that this policy selects has the port {right}, and the policy does not open it; write {right}"
+        path = ("spec", "ingress", index, "ports", number, "port")
+        yield results.warning(codes.POLICY_CLOSES_FRONTEND, message, results.ref(policy), path, current=port.get("port"), proposed=right)
 
 
 def _templates(rendered: Iterable[Resource], default: str) -> dict[tuple[str, str, str], list[pods.Template]]:

@@ -9,7 +9,7 @@ versions.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from krm_fn.base import codes, results, spelling
@@ -18,7 +18,9 @@ from krm_fn.kubernetes import encryption, paths
 from krm_fn.kubernetes.paths import EVERY
 from krm_fn.kubernetes.types import Resource
 from krm_fn.kubernetes.values import mapping, objects, text
+from krm_fn.render import dynamo_api
 from krm_fn.render.manifests import ownership
+from krm_fn.review import written_pods
 
 _CODE = codes.OBJECT_BESIDE_GRAPH_REFUSED
 _ENDPOINTS = {"PodMonitor": "podMetricsEndpoints", "ServiceMonitor": "endpoints"}
@@ -56,6 +58,7 @@ _REQUESTS: tuple[Path, ...] = (
     ("spec", "devices", "requests", EVERY),
     ("spec", "spec", "devices", "requests", EVERY),
 )
+_CLAIM_KINDS = ("ResourceClaimTemplate", "ResourceClaim")
 _EXACT = ("adminAccess", "allocationMode", "capacity", "count", "deviceClassName", "selectors", "tolerations")
 """The fields of a request for devices that `resource.k8s.io/v1` has below `exactly`."""
 _EXACT_VERSIONS = ("resource.k8s.io/v1", "resource.k8s.io/v1beta2")
@@ -68,6 +71,7 @@ _REMOVED = {
     ("PodDisruptionBudget", "policy/v1beta1"): "policy/v1",
 }
 """By kind and API version that no supported release of Kubernetes serves: the one that it serves."""
+_DYNAMO_KINDS = ("DynamoGraphDeployment", "DynamoGraphDeploymentScalingAdapter")
 _ONLY_V2 = ("behavior", "metrics")
 _JOB_POLICIES = ("Never", "OnFailure")
 _FIELDS_OF_SCHEDULE = 5
@@ -76,9 +80,14 @@ _VARIABLE = "${"
 _PERCENT = re.compile(r"\d+%")
 
 
-def check(resources: Iterable[Resource]) -> Iterator[Result]:
+def check(resources: Sequence[Resource]) -> Iterator[Result]:
     """Yields the findings about objects that no render has made. Fields may have wrong types."""
+    templates, claims = (
+        {results.ref(resource).name for resource in resources if results.ref(resource).kind == kind} for kind in _CLAIM_KINDS
+    )
     for resource in resources:
+        if templates and dynamo_api.is_dynamo(resource) and not ownership.is_generated(resource):
+            yield from _claims(resource, templates - claims)
         kind, version = text(resource.get("kind")), text(resource.get("apiVersion"))
         if ownership.is_marked(resource) or encryption.is_encrypted(resource):
             continue
@@ -88,6 +97,15 @@ def check(resources: Iterable[Resource]) -> Iterator[Result]:
             yield results.error(codes.REMOVED_API_VERSION, message, ref, ("apiVersion",), current=version, proposed=right)
         elif rule := _RULES.get((version.partition("/")[0], kind)):
             yield from (finding for finding in rule(resource) if _VARIABLE not in f"{paths.at(resource, finding.path)}")
+
+
+def _claims(graph: Resource, templates: Collection[str]) -> Iterator[Result]:
+    """Finds a claim of a pod that has the name of a template: no claim of this name exists, so the pod is not scheduled."""
+    for path, pod in written_pods.of(graph):
+        for inner, name in paths.find(pod, (("resourceClaims", EVERY, "resourceClaimName"),)):
+            if text(name) in templates:
+                message = f"{name} is a ResourceClaimTemplate, and no ResourceClaim; write resourceClaimTemplateName"
+                yield results.warning(codes.CLAIM_IS_A_TEMPLATE, message, results.ref(graph), (*path, *inner))
 
 
 def _refuse(resource: Resource, path: Path, message: str, right: Any = None) -> Result:
@@ -135,6 +153,7 @@ def _route(route: Resource) -> Iterator[Result]:
 
 
 def _scaled_object(scaled: Resource) -> Iterator[Result]:
+    yield from _target(scaled)
     for name in mapping(scaled, "spec"):
         near = _OTHER_SCALED.get(name) or spelling.nearest(name, _SCALED)
         if name not in _SCALED and near:
@@ -150,7 +169,19 @@ def _scaled_object(scaled: Resource) -> Iterator[Result]:
             yield _refuse(scaled, ("spec", "triggers", index, "metadata"), message)
 
 
+def _target(autoscaler: Resource) -> Iterator[Result]:
+    """Finds a target of a kind of Dynamo in another API group."""
+    target = mapping(autoscaler, "spec", "scaleTargetRef")
+    kind, version = text(target.get("kind")), text(target.get("apiVersion"))
+    if kind in _DYNAMO_KINDS and version.partition("/")[0] != dynamo_api.GROUP:
+        right = f"{dynamo_api.GROUP}/v1beta1"
+        path = ("spec", "scaleTargetRef", "apiVersion")
+        message = f"{kind} is a kind of {dynamo_api.GROUP}, not of {version or 'apps/v1'}; write apiVersion: {right}"
+        yield _refuse(autoscaler, path if version else path[:-1], message, right if version else None)
+
+
 def _autoscaler(autoscaler: Resource) -> Iterator[Result]:
+    yield from _target(autoscaler)
     written = [name for name in _ONLY_V2 if name in mapping(autoscaler, "spec")]
     if autoscaler.get("apiVersion") == "autoscaling/v1" and written:
         message = f"autoscaling/v1 has no {written[0]}; write autoscaling/v2"

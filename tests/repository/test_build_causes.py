@@ -169,6 +169,13 @@ ROWS = [
         "write engine",
     ),
     # reason, files, the location of the finding, the cause, the fix
+    (
+        "a name of the base that is none",
+        {**file(merge()), "base/graph.yaml": GRAPH.replace("name: chat", "name: chat prod")},
+        "base/graph.yaml:",
+        "'chat prod' is not a valid name",
+        "write chat",
+    ),
     ("a misspelt name", file(merge(name="chats")), "fix.yaml:4:", "has the name chats", "write chat"),
     ("another version", file(merge("v1beta1")), "fix.yaml:1:", "the patch has apiVersion nvidia.com/v1beta1", "write nvidia.com/v1alpha1"),
     (

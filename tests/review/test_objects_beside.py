@@ -31,6 +31,12 @@ def budget(**limits: Any) -> Any:
     return given.item("PodDisruptionBudget", "chat", api="policy/v1", spec={**limits, "selector": {"matchLabels": LABELS}})
 
 
+def policy(*ports: Any, selector: Any = None) -> Any:
+    rule = {"from": [{"podSelector": {}}], **({"ports": [{"port": port} for port in ports]} if ports else {})}
+    spec = {"podSelector": {"matchLabels": selector or LABELS}, "ingress": [rule]}
+    return given.item("NetworkPolicy", "chat", api="networking.k8s.io/v1", spec=spec)
+
+
 OBJECTS = [
     ("a budget with both limits", budget(minAvailable=1, maxUnavailable=1), "DYN755", "error", "remove one of them"),
     ("both limits of no pod", budget(minAvailable=0, maxUnavailable=0), "DYN755", "error", "remove one of them"),
@@ -49,6 +55,13 @@ OBJECTS = [
     ("a port that no pod has", service(targetPort=8080), "DYN693", "warning", "write 8000"),
     ("a port of the pods", service(targetPort=8000), "", "", ""),
     ("a port by name", service(targetPort="http"), "", "", ""),
+    ("a policy for another port", policy(80), "DYN770", "warning", "write 8000"),
+    ("a policy for the port", policy(8000), "", "", ""),
+    ("a policy for two ports", policy(80, 8000), "", "", ""),
+    ("a policy for a name", policy("http"), "", "", ""),
+    ("a policy for all ports", policy(), "", "", ""),
+    ("a policy for other pods", policy(80, selector={"app": "other"}), "", "", ""),
+    ("a policy for a whole graph", policy(9090, selector={"nvidia.com/dynamo-graph-deployment-name": "chat"}), "", "", ""),
     ("other pods", service({"app": "other"}, targetPort=8080), "", "", ""),
 ]
 
@@ -65,3 +78,9 @@ def test_a_port_in_the_command_of_a_pod_may_be_right():
     """A program can listen on a port that the container does not declare."""
     graph = beta.graph(beta.component("Frontend", "frontend", main={"args": ["-m", "dynamo.frontend", "--grpc-metrics-port", "8080"]}))
     assert [*objects_beside.check([graph, service(targetPort=8080)], given.expanded(graph).resources, Config())] == []
+
+
+def test_another_policy_may_open_the_port():
+    """Policies add to each other."""
+    rendered, other = given.expanded(GRAPH).resources, {**policy(8000), "metadata": {"name": "other", "namespace": "team"}}
+    assert [*objects_beside.check([GRAPH, policy(80), other], rendered, Config())] == []

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from krm_fn.review import refused_beside
+from tests.support import beta, given
 from tests.support.cases import cases
 
 
@@ -34,6 +35,11 @@ def cron(schedule: str = "*/15 * * * *", policy: str = "Never") -> dict[str, Any
 
 def claim(version: str = "v1", **request: Any) -> dict[str, Any]:
     return of(f"resource.k8s.io/{version}", "ResourceClaimTemplate", spec={"devices": {"requests": [{"name": "gpu", **request}]}})
+
+
+def target(version: str = "") -> dict[str, Any]:
+    of_dynamo = {"kind": "DynamoGraphDeploymentScalingAdapter", "name": "chat-worker"}
+    return {"apiVersion": version, **of_dynamo} if version else of_dynamo
 
 
 ROWS = [
@@ -83,6 +89,13 @@ ROWS = [
     ("a request of an older version", claim(deviceClassName="gpu.nvidia.com", count=2), "write exactly: and indent them below it"),
     ("the older version", claim("v1beta1", deviceClassName="gpu.nvidia.com"), ""),
     ("a request", claim(exactly={"deviceClassName": "gpu.nvidia.com"}), ""),
+    ("a target in the group of Deployments", scaled(scaleTargetRef=target("apps/v1")), "write apiVersion: nvidia.com/v1beta1"),
+    (
+        "a target without a group",
+        of("autoscaling/v2", "HorizontalPodAutoscaler", scaleTargetRef=target()),
+        "write apiVersion: nvidia.com/v1beta1",
+    ),
+    ("a target", scaled(scaleTargetRef=target("nvidia.com/v1alpha1")), ""),
     ("a removed version", of("extensions/v1beta1", "Ingress"), "write networking.k8s.io/v1, and the fields of this version"),
     ("fields of any type", of("keda.sh/v1alpha1", "ScaledObject", triggers=3), ""),
     ("another group", of("example.com/v1", "ScaledObject", minReplicas=1), ""),
@@ -98,3 +111,19 @@ def test_objects_beside_a_graph(resource, remedy):
 
 def test_fields_of_any_type_are_read():
     assert [*refused_beside.check([{"kind": 3}, {"kind": "CronJob", "apiVersion": "batch/v1", "spec": 3}, {}])] == []
+
+
+CLAIMS = [
+    ("a template", "resourceClaimName", ["ResourceClaimTemplate"], 1),
+    ("a claim", "resourceClaimName", ["ResourceClaim"], 0),
+    ("both", "resourceClaimName", ["ResourceClaim", "ResourceClaimTemplate"], 0),
+    ("the field of templates", "resourceClaimTemplateName", ["ResourceClaimTemplate"], 0),
+]
+
+
+@cases(("field", "kinds", "count"), CLAIMS)
+def test_claims_of_pods(field, kinds, count):
+    pod = {"resourceClaims": [{"name": "gpus", field: "two-gpus"}]}
+    objects = [{"apiVersion": "resource.k8s.io/v1", "kind": kind, "metadata": {"name": "two-gpus"}} for kind in kinds]
+    for graph in (beta.graph(beta.component("Worker", pod=pod)), given.graph({"Worker": given.service("worker", pod=pod)})):
+        assert [finding.code for finding in refused_beside.check([graph, *objects])] == ["DYN771"] * count
