@@ -609,7 +609,7 @@ SIDECAR_IMAGES_STAY = "DYN747"
 PODS_ON_SEVERAL_GPU_PRODUCTS = "DYN748"
 OPERATOR_HAS_NOT_ACTED = "DYN749"
 
-# 750-771: Tokens, downloads, addresses, programs and objects beside a graph that do not fit it
+# 750-772: Tokens, downloads, addresses, programs and objects beside a graph that do not fit it
 TOKEN_IN_PLAIN_TEXT = "DYN750"
 SECRET_WITHOUT_HUB_TOKEN = "DYN751"
 INIT_CONTAINER_FILLS_OTHER_FOLDER = "DYN752"
@@ -631,6 +631,7 @@ REMOVED_API_VERSION = "DYN768"
 WORKER_UNKNOWN_TO_PLANNER = "DYN769"
 POLICY_CLOSES_FRONTEND = "DYN770"
 CLAIM_IS_A_TEMPLATE = "DYN771"
+SWITCH_IS_NO_NUMBER = "DYN772"
 
 # 790-799: Further findings about repositories
 KUSTOMIZATION_WITHOUT_FUNCTION = "DYN790"

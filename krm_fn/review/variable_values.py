@@ -2,7 +2,8 @@
 
 A variable without `value` and `valueFrom` is the empty text. Kubernetes replaces `$(NAME)` alone in a value, so a program gets `${NAME}` as
 it is. CUDA counts the GPUs of a container from 0 and ignores the first number that it does not have and all behind it (CUDA C programming
-guide, `CUDA_VISIBLE_DEVICES`; the device plugin of NVIDIA gives a container its own GPUs alone).
+guide, `CUDA_VISIBLE_DEVICES`; the device plugin of NVIDIA gives a container its own GPUs alone). vLLM reads its switches with `int()`
+(`vllm/envs.py`), so that `true` ends the worker.
 """
 
 from __future__ import annotations
@@ -28,6 +29,23 @@ _BRACED = re.compile(r"\$\{([A-Za-z_]\w*)\}", re.ASCII)
 _EXPANDS_ITSELF = re.compile(r"(?:HF|HUGGING_?FACE|XDG|TRANSFORMERS)_")
 """Variables whose reader replaces variables itself: `os.path.expandvars` in `huggingface_hub/constants.py`."""
 _NUMBERS = re.compile(r"\d+(?:,\d+)*", re.ASCII)
+_SWITCHES = frozenset(
+    re.findall(
+        r"\w+",
+        "ALLOW_CHUNKED_LOCAL_ATTN_WITH_HYBRID_KV_CACHE ALLOW_INSECURE_SERIALIZATION ALLREDUCE_USE_SYMM_MEM ASSETS_CACHE_MODEL_CLEAN "
+        "BLOCKSCALE_FP8_GEMM_FLASHINFER COMPUTE_NANS_IN_LOGITS CONFIGURE_LOGGING CUSTOM_SCOPES_FOR_PROFILING DEBUG_MFU_METRICS "
+        "DEBUG_WORKSPACE DEEPEPLL_NVFP4_DISPATCH DEEPEP_HIGH_THROUGHPUT_FORCE_INTRA_NODE DEEPEP_LOW_LATENCY_USE_MNNVL "
+        "DISABLE_SHARED_EXPERTS_STREAM ENABLE_CUDAGRAPH_GC ENABLE_INDUCTOR_COORDINATE_DESCENT_TUNING ENABLE_INDUCTOR_MAX_AUTOTUNE "
+        "ENABLE_RESPONSES_API_STORE ENABLE_V1_MULTIPROCESSING GPT_OSS_HARMONY_SYSTEM_INSTRUCTIONS HAS_FLASHINFER_CUBIN "
+        "KEEP_ALIVE_ON_ENGINE_DEATH KV_EVENTS_USE_INT_BLOCK_HASHES LOG_MODEL_INSPECTION MEDIA_URL_ALLOW_REDIRECTS MLA_DISABLE "
+        "MOE_USE_DEEP_GEMM NVTX_SCOPES_FOR_PROFILING ROCM_FP8_MFMA_PAGE_ATTN ROCM_FP8_PADDING ROCM_MOE_PADDING SERVER_DEV_MODE "
+        "TOOL_JSON_ERROR_AUTOMATIC_RETRY USE_BYTECODE_HOOK USE_DEEP_GEMM USE_DEEP_GEMM_E8M0 USE_EXPERIMENTAL_PARSER_CONTEXT "
+        "USE_FUSED_MOE_GROUPED_TOPK USE_NCCL_SYMM_MEM USE_TRITON_AWQ XLA_CHECK_RECOMPILATION XLA_USE_SPMD",
+    )
+)
+"""The variables `VLLM_…` that `vllm/envs.py` reads with `bool(int(…))` in all of 0.14.1 to 0.33.0."""
+_OF_VLLM = "VLLM_"
+_WORDS = {**dict.fromkeys(("true", "yes", "on"), "1"), **dict.fromkeys(("false", "no", "off"), "0")}
 _VISIBLE = "CUDA_VISIBLE_DEVICES"
 
 
@@ -54,6 +72,11 @@ def _variable(resource: Resource, path: Path, entry: dict[str, Any]) -> Iterator
     if name and [*entry] == ["name"]:
         message = f"{name} has no value, so the program gets an empty text; add value, or remove the variable"
         yield results.warning(codes.VARIABLE_WITHOUT_VALUE, message, results.ref(resource), (*path, "name"))
+    value = text(entry.get("value"))
+    right = _WORDS.get(value.lower()) if name.startswith(_OF_VLLM) and name.removeprefix(_OF_VLLM) in _SWITCHES else None
+    if right:
+        message = f'vLLM reads {name} as a number, and {value} is none, so the worker ends; write "{right}"'
+        yield results.warning(codes.SWITCH_IS_NO_NUMBER, message, results.ref(resource), (*path, "value"), current=value, proposed=right)
 
 
 def _not_replaced(resource: Resource) -> Iterator[Result]:

@@ -29,6 +29,9 @@ VARIABLES = [
     ("the GPUs of the container", {"name": "CUDA_VISIBLE_DEVICES", "value": "0,1"}, ""),
     ("names of GPUs", {"name": "CUDA_VISIBLE_DEVICES", "value": "GPU-8932f937"}, ""),
     ("a text", "HF_HOME", ""),
+    ("a truth value", {"name": "VLLM_USE_DEEP_GEMM", "value": "True"}, "DYN772"),
+    ("a number", {"name": "VLLM_USE_DEEP_GEMM", "value": "1"}, ""),
+    ("another variable of vLLM", {"name": "VLLM_DO_NOT_TRACK", "value": "true"}, ""),
 ]
 
 
