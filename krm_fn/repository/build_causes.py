@@ -302,6 +302,9 @@ def _of_operation(name: str, messages: str, patches: Iterable[Patch], bases: Ite
             pointer = text_of(operation, "path")
             if text_of(operation, "op") != name or not pointer or not re.search(rf"{re.escape(pointer)}(?![\w/~.-])", messages):
                 continue
+            if not pointer.startswith("/"):
+                right = f"/{pointer}" if "/" in pointer else f"/{pointer.replace('.', '/')}"
+                return BuildCause(f"a JSON pointer begins with a slash; write {right}", patch.source.location((number, "path")))
             steps = [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]]
             for base in _targets(patch.target, bases):
                 if gap := _gap(base.value, steps, name):

@@ -103,6 +103,8 @@ ROWS = [
         "one text with =",
         "put the text into a file a.yaml, and list it in files",
     ),
+    ("no slash", file(operation("replace", WORKER[1:]), TARGET), "fix.yaml:5:", "begins with a slash", f"write {WORKER}"),
+    ("dots", file(operation("replace", "spec.services"), TARGET), "fix.yaml:5:", "begins with a slash", "write /spec/services"),
     ("another operation", file(operation("update", WORKER), TARGET), "fix.yaml:4:", "update is not an operation", "write replace"),
     ("a slip in an operation", inline(operation("replce", WORKER)), "kustomization.yaml:9:", "replce is not an operation", "write replace"),
     (
