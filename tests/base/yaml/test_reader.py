@@ -166,6 +166,8 @@ BROKEN = [
     ),
     ("a tab behind lines", "a:\n  b: 1\n\tc: 2\n", "DYN004", 3, 1, "indent with spaces"),
     ("a cause that the text does not show", "a:\n  b: |\n    x\n   c: 1\n", "DYN004", 4, 4, "correct this line, or the one above it"),
+    ("two things of one name", "a: {b: 1}\na: {b: 2}\n", "DYN007", 2, 1, "give one of the two another name, or remove it"),
+    ("a map in two parts", "a: {b: 1}\na: {c: 2}\n", "DYN007", 2, 1, "write the entries of both below one a"),
     ("a list twice", "a: [1]\na: [2]\n", "DYN007", 2, 1, "write the entries of both below one a"),
     ("a quote that is not closed", "a: 1\nb: 'x\nc: 2\n", "DYN004", 2, 4, "close the quote"),
     ("a bracket that is not closed", "a: [1\nb: 2\n", "DYN004", 2, 2, "close the bracket"),
