@@ -22,6 +22,7 @@ _DECIMAL_NAMES = {exponent: name for name, exponent in _DECIMAL.items()}
 _BINARY_NAMES = {exponent: name for name, exponent in _BINARY.items()}
 _DIGITS = 18  # the limit of Kubernetes' 64-bit fast path
 _LONGEST = 256  # characters; parsing longer numbers costs time
+_CPUS = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*v?(?:cpu|core)s?", re.IGNORECASE | re.ASCII)
 _LIKE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([KMGTPkmgtp])\s?([Ii]?)[Bb]?")
 _EXPONENT = re.compile(r"[eE][-+]?[0-9]{1,3}")
 _SHOWN = 40
@@ -64,11 +65,13 @@ def parse(written: str | float) -> Quantity:
 
 
 def meant(text: str) -> str:
-    """Returns the quantity that a text means: with blanks, `B` for bytes or another case of its unit; empty without one.
+    """Returns the quantity that a text means: with blanks, `B` for bytes, another case of its unit or a word for CPUs; empty without one.
 
-    >>> [meant(text) for text in ("64GiB", "500 Gi", "32GB", "16gi", "16", "many")]
-    ['64Gi', '500Gi', '32G', '16Gi', '', '']
+    >>> [meant(text) for text in ("64GiB", "500 Gi", "32GB", "16gi", "8 cores", "2vCPU", "16", "many")]
+    ['64Gi', '500Gi', '32G', '16Gi', '8', '2', '', '']
     """
+    if len(text) <= _LONGEST and (cpus := _CPUS.fullmatch(text.strip())):
+        return cpus[1]
     match = _LIKE.fullmatch(text.strip()) if len(text) <= _LONGEST else None
     if not match:
         return ""

@@ -148,6 +148,7 @@ FIXES = [
         beta.graph({**beta.component("W"), "maxReplicas": 2}),
         "write scalingAdapter: {}, and the bounds in an autoscaler",
     ),
+    ("a word for GPUs", main_of(resources={"limits": {"nvidia.com/gpu": "all"}}), "is not a quantity; write a whole number"),
     ("an entry point", main_of(entrypoint=["a"]), "; write command,"),
     ("an environment", main_of(environment=["A=b"]), "; write env, a list of entries with name and value,"),
     ("a restart", main_of(restart="always"), "; remove it, because Kubernetes restarts the containers"),

@@ -339,7 +339,7 @@ def violations(value: Any, schema: Schema, path: Path, definitions: dict[str, Sc
                 from krm_fn.kubernetes import quantity  # noqa: PLC0415 - only a finding needs it
 
                 meant = quantity.meant(value)
-                fix = meant or fix
+                fix = meant or ("a whole number" if path and f"{path[-1]}".endswith("gpu") else fix)
             yield Violation(codes.WRONG_FORMAT, f"{_quote_value(value, path)} is not {what}; write {fix}", meant or None)
     elif not isinstance(value, bool):
         yield from _of_number(value, schema, path)
