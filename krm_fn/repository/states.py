@@ -149,7 +149,7 @@ def read(repository: RootListing, programs: Programs, unchanged: Collection[str]
     Their plain files are read, because this needs no program. A root with an error in them does not count as unchanged.
     """
     tree, options, listing, relevant, outputs, *_ = repository
-    reader = _RootReader(tree, programs, options, listing, {}, repository.digests)
+    reader = _RootReader(tree, programs, options, listing, {}, {}, repository.digests)
     states = reader.states(relevant, outputs, unchanged)
     known = [state for state in states if state.is_known and outputs]
     matches = committed.match(outputs, [render for state in known for render in reader.renders(state)])
@@ -185,11 +185,11 @@ def rebuilt(repository: RootListing, root: Root, programs: Programs) -> RootFile
     """Reads one root as it is in the copy now; None without its Kustomization. The tree of `repository` must have read no file yet."""
     tree, options, listing = repository.tree, repository.options, repository.roots
     if root.kind != "kustomize":
-        return _RootReader(tree, programs, options, listing, {}).state(root, ())
+        return _RootReader(tree, programs, options, listing, {}, {}).state(root, ())
     closure = kustomizations.closure(tree, root.folder)
     if root.folder not in closure.folders:
         return None
-    return _RootReader(tree, programs, options, listing._replace(closures={root.folder: closure}), {}).kustomize(root)
+    return _RootReader(tree, programs, options, listing._replace(closures={root.folder: closure}), {}, {}).kustomize(root)
 
 
 def _is_shown(state: RootFiles) -> bool:
@@ -274,13 +274,14 @@ _RENDERED = "rendered"
 
 
 class _RootReader(NamedTuple):
-    """Reads single roots of a tree."""
+    """Reads single roots of a tree. `packages` and `parts` grow: the committed files of kpt packages, and the builds of parts of roots."""
 
     tree: Tree
     programs: Programs
     options: RootOptions
     listing: TreeRoots
     packages: dict[str, list[Source]]
+    parts: dict[str, RootFiles]
     digests: dict[str, str] = {}
 
     def states(self, listed: Sequence[Root], outputs: Sequence[CommittedRender], unchanged: Collection[str]) -> list[RootFiles]:
@@ -437,7 +438,9 @@ class _RootReader(NamedTuple):
         for folder in included:
             closure = self.listing.closures.get(folder)
             if folder != render.root.folder and closure and closure.names_dynamo and not closure.problems:
-                inner = self.kustomize(Root(folder, "kustomize", "a part of others"))
+                if folder not in self.parts:
+                    self.parts[folder] = self.kustomize(Root(folder, "kustomize", "a part of others"))
+                inner = self.parts[folder]
                 if inner.is_known and not committed.compare(output, self.render(inner, inner.name, inner.sources.resources)):
                     return []
         return committed.findings(output, render, differences)
