@@ -99,7 +99,7 @@ ROWS = [
         worker(startupProbe={"httpGet": {"port": "system"}, "path": "/live"}),
         in_probe(),
         "DYN029",
-        f"; it belongs in {AT}.containers[0].startupProbe.httpGet.path, or",
+        "; write httpGet.path, or",
     ),
     (
         "GPUs of a pod",
