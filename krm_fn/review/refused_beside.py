@@ -140,7 +140,7 @@ def _route(route: Resource) -> Iterator[Result]:
     if isinstance(hosts, str):
         yield _refuse(route, ("spec", "hostnames"), f"hostnames is a list; write [{hosts}]", [hosts])
     for index, host in enumerate(hosts if isinstance(hosts, list) else ()):
-        name = re.sub(r"^https?://|/.*$|:\d+$", "", re.sub(r"^https?://", "", text(host)))
+        name = text(host).removeprefix("http://").removeprefix("https://").partition("/")[0].partition(":")[0]
         if text(host) and name != host:
             yield _refuse(route, ("spec", "hostnames", index), f"a host name has no scheme, port or path; write {name}", name)
     for path, match in paths.find(route, (_PATHS,)):
