@@ -281,7 +281,9 @@ def _below_component(paths: SourcePaths, steps: Path) -> Path:
         case ("main", *rest):
             return ("podTemplate", "spec", "containers", names.index(MAIN) if MAIN in names else 0, *rest)
         case ("sidecars", int(index), *rest):
-            return ("podTemplate", "spec", "containers", [position for position, name in enumerate(names) if name != MAIN][index], *rest)
+            others = [position for position, name in enumerate(names) if name != MAIN]
+            # Another rule reports two components of one name, of which a conversion keeps the last one.
+            return ("podTemplate", "spec", "containers", *((others[index], *rest) if index < len(others) else ()))
         case ("volumeMounts", int(index), *rest) if paths.converted is not None:
             mount = paths.converted["volumeMounts"][index]
             if mount.get("useAsCompilationCache") or "useAsCompilationCache" in rest:

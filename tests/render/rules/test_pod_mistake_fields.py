@@ -101,3 +101,10 @@ def test_the_exceptions_are_rows():
 def test_a_group_of_files_that_dynamo_sets_is_reported_at_the_operating_system():
     """The author did not write the group, so the finding is at the field that excludes it."""
     assert errors(older(pod_mistakes.pod(os={"name": "windows"}))) == ((*_OLDER, "extraPodSpec", "os", "name"),)
+
+
+def test_two_components_of_one_name_hide_no_finding():
+    """A conversion keeps the last of two components with one name, so the other one's containers have no path of their own."""
+    first = beta.component("Decode", "prefill", main={"name": "'"})
+    findings = given.expanded(beta.graph(first, beta.component("Decode", "decode"))).results
+    assert {"DYN080", "DYN206", "DYN450"} <= {finding.code for finding in findings}
