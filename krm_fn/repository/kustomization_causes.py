@@ -13,6 +13,7 @@ from typing import Any
 
 from krm_fn.base import spelling
 from krm_fn.base.results import Path
+from krm_fn.kubernetes import secret_values
 from krm_fn.repository.files.reading import Source
 from krm_fn.repository.kustomizations import Closure
 from krm_fn.repository.tree import Tree, entries, text_of
@@ -142,5 +143,6 @@ def _literals(kustomization: Source, path: Path, entry: Any) -> Iterator[Cause]:
     if pairs:
         key, value = pairs[0]
         is_long = isinstance(value, str) and "\n" in value
-        fix = f"put the text into a file {key}, and list it in files" if is_long else f"write {key}={value}"
+        shown = "VALUE" if path[0] == "secretGenerator" or secret_values.is_secret_name(f"{key}") else value
+        fix = f"put the text into a file {key}, and list it in files" if is_long else f"write {key}={shown}"
         yield f"a literal is one text with = between its key and its value; {fix}", kustomization.location(path)

@@ -97,6 +97,13 @@ ROWS = [
         "write size=3",
     ),
     (
+        "literals of a Secret as a map, whose values are not shown",
+        layer("secretGenerator:\n- name: a\n  literals: [{size: 3}]\n"),
+        "kustomization.yaml:5:",
+        "one text with =",
+        "write size=VALUE",
+    ),
+    (
         "a long literal",
         layer('configMapGenerator:\n- name: a\n  literals: [{a.yaml: "x: 1\\ny: 2"}]\n'),
         "kustomization.yaml:5:",
