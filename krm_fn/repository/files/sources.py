@@ -297,7 +297,7 @@ def _mistake(source: Source) -> Result | None:
         message = f"metadata is the text {metadata}; write a blank behind the colon: {pair[1]}: {pair[2]}"
         return results.error(codes.RESOURCE_WITHOUT_KIND_OR_NAME, message, address, ("metadata",))
     path = ("metadata",) if missing == ["metadata.name"] and isinstance(metadata, dict) else ()
-    message = f"the document has no {' and no '.join(missing)}; every resource needs them, as strings"
+    message = f"the document has no {' and no '.join(missing)}; add {' and '.join(missing)}, as a string{' each' * (len(missing) > 1)}"
     return results.error(codes.RESOURCE_WITHOUT_KIND_OR_NAME, message, address, path) if missing else None
 
 
