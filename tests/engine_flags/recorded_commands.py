@@ -82,10 +82,12 @@ def _roles(workload: Resource, index: int) -> Iterator[tuple[str, dict[str, str]
     """The names of the pods of a template, and the variables that LeaderWorkerSet or Grove sets in them."""
     name = workload["metadata"]["name"]
     if workload["kind"] == "LeaderWorkerSet":
-        size = workload["spec"]["leaderWorkerTemplate"]["size"]
-        shared = {"LWS_LEADER_ADDRESS": f"{name}-0.{name}.team", "LWS_GROUP_SIZE": str(size)}
-        for rank in (0,) if index == 0 else (1, size - 1):
-            yield f"pod {rank} of its group", {**shared, "LWS_WORKER_INDEX": str(rank)}
+        yield from _pods_of_group(name, workload["spec"]["leaderWorkerTemplate"]["size"], leads=index == 0)
+    elif workload["kind"] == "DisaggregatedSet":
+        groups = ((role["name"], role["spec"]["leaderWorkerTemplate"]) for role in workload["spec"]["roles"])
+        pods = [(role, group, template) for role, group in groups for template in ("leaderTemplate", "workerTemplate") if template in group]
+        role, group, template = pods[index]
+        yield from _pods_of_group(f"{name}-{role}", group["size"], leads=template == "leaderTemplate" or group["size"] == 1)
     elif workload["kind"] == "PodCliqueSet":
         clique = workload["spec"]["template"]["cliques"][index]
         for pod in range(min(clique["spec"].get("replicas", 1), _LAST + 1)):
@@ -94,6 +96,13 @@ def _roles(workload: Resource, index: int) -> Iterator[tuple[str, dict[str, str]
             yield f"pod {pod} of clique {clique['name']}", _GROVE | indexes
     else:
         yield "pod", {}
+
+
+def _pods_of_group(name: str, size: int, *, leads: bool) -> Iterator[tuple[str, dict[str, str]]]:
+    """The names and variables of the pods of a LeaderWorkerSet's template: of the leader, or else of the first and the last worker."""
+    shared = {"LWS_LEADER_ADDRESS": f"{name}-0.{name}.team", "LWS_GROUP_SIZE": str(size)}
+    for rank in (0,) if leads else (1, size - 1):
+        yield f"pod {rank} of its group", {**shared, "LWS_WORKER_INDEX": str(rank)}
 
 
 def record(listed: Sequence[Container], folder: Path) -> list[Recording]:
