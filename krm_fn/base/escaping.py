@@ -27,8 +27,6 @@ _COMMAND = r"\A *:(?=:)|#(?=#[A-Za-z]*\[)"
 _COLOUR = r"(\x1b\[(?:0|1|22|3[1-7])m)"
 """The control sequences of `paint`: colours, bold, and their end (SGR of ECMA-48)."""
 
-_ENCODER = json.JSONEncoder(ensure_ascii=False, default=str)
-
 RED, GREEN, YELLOW, BLUE, CYAN, WHITE = 31, 32, 33, 34, 36, 37
 BOLD = 1
 
@@ -78,13 +76,18 @@ def paint(text: str, *parameters: int) -> str:
     return f"{''.join(f'{chr(27)}[{parameter}m' for parameter in parameters)}{visible(text)}\x1b[0m"
 
 
+@lru_cache
+def _encoder(indent: int | None) -> json.JSONEncoder:
+    return json.JSONEncoder(indent=indent, ensure_ascii=False, default=str)
+
+
 def json_text(value: Any, indent: int | None = None) -> str:
     r"""Returns a value as JSON in which every character is visible.
 
     >>> print(json_text("a\u202e\x9b## é"), json_text("##[group]"))
     "a\u202e\u009b## é" "\u0023#[group]"
     """
-    text = _ENCODER.encode(value) if indent is None else json.dumps(value, indent=indent, ensure_ascii=False, default=str)
+    text = _encoder(indent).encode(value)
     if not text.isascii() or "\x7f" in text:
         text = "".join(character if character == "\n" or _is_visible(character) else json.dumps(character)[1:-1] for character in text)
     return re.sub(_COMMAND, r"\\u0023", text) if "##" in text else text

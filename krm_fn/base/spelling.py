@@ -103,6 +103,16 @@ def similar(name: str, names: Iterable[str]) -> str:
     return nearest(name, listed) or (parts[0] if len(parts) == 1 else "")
 
 
+def similar_or_only(name: str, names: Iterable[str]) -> str:
+    """Returns the name that another one misspells, or the only name at all; empty without one.
+
+    >>> similar_or_only("chat", ["agent"]), similar_or_only("chat", ["agent", "search"])
+    ('agent', '')
+    """
+    listed = [*names]
+    return similar(name, listed) or (listed[0] if len(listed) == 1 else "")
+
+
 def _words(name: str) -> set[str]:
     return {word.lower() for word in re.findall(r"[A-Z]?[a-z0-9]+|[A-Z]+", name)}
 

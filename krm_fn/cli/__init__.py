@@ -104,8 +104,8 @@ class _Commands(click.Group):
 def summaries_of(topic: str) -> list[tuple[str, CommandSummary]]:
     """Returns the names and summaries of the commands of a topic, sorted by name."""
     entries = registry.entries(sys.modules[__name__])
-    listed = [(name, summary(name)) for name in (entry.removesuffix(_SUFFIX) for entry in entries if entry.endswith(_SUFFIX))]
-    return [(name, found) for name, found in listed if found.topic == topic]
+    names = [entry.removesuffix(_SUFFIX) for entry in entries if entry.endswith(_SUFFIX)]
+    return [(name, summary(name)) for name in names if summary(name).topic == topic]
 
 
 def summary(name: str) -> CommandSummary:

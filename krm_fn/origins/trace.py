@@ -7,7 +7,7 @@ of it.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from krm_fn.base import results
@@ -96,7 +96,7 @@ def _collect(value: Any, path: Path, key: Any, collected: list[Leaf]) -> None:
         collected.append(Leaf(path, marked_values.plain(value), marked_values.of(value) or placed, _rules_of(placed), overridden))
 
 
-@cache
+@lru_cache(10_000)
 def _rules_of(marks: Marks) -> Marks:
     return frozenset(mark for mark in marks if mark.kind == "rule")
 

@@ -30,7 +30,7 @@ def _location(module: str, scope: str) -> Marks:
     return frozenset((Origin("rule", (module, scope)),))
 
 
-@functools.cache
+@functools.lru_cache(10_000)
 def _key(text: str, marks: Marks) -> MarkedText:
     """The key that a dict display makes of a constant. Thousands of mappings share it."""
     return MarkedText(text, marks)
@@ -63,12 +63,12 @@ def comprehension(entries: Iterable[tuple[Any, Any]]) -> dict[Any, Any]:
     distinct = dict(listed)
     if len(distinct) == len(listed):
         return distinct
-    made: dict[Any, tuple[Any, Any]] = {}
+    by_key: dict[Any, tuple[Any, Any]] = {}
     for entry in listed:
         key = entry[0]
-        old = made.get(key)
-        made[key] = entry if old is None else _replace_entry(*old, *entry)
-    return dict(made.values())
+        old = by_key.get(key)
+        by_key[key] = entry if old is None else _replace_entry(*old, *entry)
+    return dict(by_key.values())
 
 
 def assign(target: Any, key: Any, value: Any) -> None:

@@ -1,23 +1,26 @@
 """Finds the cause of a build that kustomize ends with an error: the patch, the operation or the replacement that fits no resource.
 
 kustomize names the part that it looks for, and neither the file nor what the base has. The texts are those of kustomize 5
-(`api/resmap`, `api/resource`, `api/filters/replacement`) and of the JSON patches in it (`gopkg.in/evanphx/json-patch.v4`).
-`kustomization_causes` has the causes that a Kustomization or a patch shows by itself.
+(`api/resmap`, `api/resource`) and of the JSON patches in it (`gopkg.in/evanphx/json-patch.v4`).
+`kustomization_causes` has the causes that a Kustomization or a patch shows by itself, and `replacement_causes` those of replacements.
 """
 
 from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from krm_fn.base import results, spelling
+from krm_fn.base import json_pointer, results, spelling
 from krm_fn.base.results import Path
+from krm_fn.kubernetes.api_server import object_meta
 from krm_fn.render import dynamo_api
-from krm_fn.repository import function_layers, kustomization_causes, kustomizations
+from krm_fn.repository import function_layers, kustomization_causes, kustomizations, kustomize_patches, replacement_causes
 from krm_fn.repository.files.reading import Source
+from krm_fn.repository.kustomization_causes import BuildCause
 from krm_fn.repository.kustomizations import Closure
+from krm_fn.repository.kustomize_patches import Patch
 from krm_fn.repository.tree import Tree, entries, text_of
 
 _NO_MATCH = re.compile(r"no matches for Id (\w+)\.\S+/([\w.-]+)\.(?:\[noNs\]|[\w-]+)[;\s]")
@@ -27,15 +30,10 @@ _NOT_MERGED = re.compile(r'Name:"([^"]+)"[^}]*\}[^}]*does not exist; cannot merg
 _NO_TARGET = re.compile(r'must specify a target for JSON patch \[(?:path: "([^"]*)")?')
 _GENERATORS = {"configMapGenerator": "ConfigMap", "secretGenerator": "Secret"}
 _SET_TWICE = "already defined at line"
-_NO_FIELD = re.compile(r'unable to find field "([^"]+)" in replacement target')
 _OPERATION = re.compile(
     r"\b(add|replace|remove|move|copy|test) operation does not apply|error in (add|replace|remove|move|copy|test) for path"
 )
-_NOT_SELECTED = re.compile(r"nothing selected by (\w+)\.\S*?/([^\s/]+?)\.(?:\[noNs\]|[\w-]+)(?:[:;\s]|$)")
-_STEP = re.compile(r"\[([^\[\]=]+)=([^\[\]]*)\]|((?:\\\.|[^.\[])+)")
 _MALFORMED = "MalformedYAMLError"
-_PATCHES = ("patches", "patchesJson6902", "patchesStrategicMerge")
-_NAME = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?", re.ASCII)
 _DOMAIN = re.compile(r"[\w-]+(\.[\w-]+)+", re.ASCII)
 _PREFIXED = 2
 """The parts of a key with a domain: `nvidia.com` and `gpu`."""
@@ -43,21 +41,6 @@ _FIELD_OF_VERSION = {dynamo_api.V1ALPHA1: "services", dynamo_api.V1BETA1: "compo
 """The field with the components of a graph in each API version."""
 _MOST_SHOWN = 6
 """The largest number of entries or keys that a message lists."""
-
-
-class BuildCause(NamedTuple):
-    """The message about the cause of a build that failed, with the fix after a semicolon, and the location as fields of a finding."""
-
-    message: str
-    location: dict[str, Any]
-
-
-class Patch(NamedTuple):
-    """A document of a patch, the target that its Kustomization names, empty without one, and the folder of the Kustomization."""
-
-    source: Source
-    target: dict[str, Any]
-    folder: str
 
 
 class _Gap(NamedTuple):
@@ -82,7 +65,7 @@ def _of_files(tree: Tree, closure: Closure, messages: str) -> BuildCause | None:
     if _MALFORMED in messages and (unreadable := _unreadable_file(tree, closure)):
         return unreadable
     if wrong := kustomization_causes.find(tree, closure, messages):
-        return BuildCause(*wrong)
+        return wrong
     if component := _COMPONENT.search(messages):
         return _of_component(closure, component[2], is_listed_as_resource=bool(component[1]))
     if patch := _NO_TARGET.search(messages):
@@ -94,12 +77,12 @@ def _of_files(tree: Tree, closure: Closure, messages: str) -> BuildCause | None:
 
 def _of_resources(tree: Tree, closure: Closure, messages: str) -> BuildCause | None:
     """Returns the cause of a patch, a replacement or a number of replicas that fits no resource."""
-    patches = [*patches_of(tree, closure)]
+    patches = [*kustomize_patches.of_closure(tree, closure)]
     files = {patch.source.file for patch in patches}
     listed = [source for name in sorted(closure.files) for source in tree.read(name).sources]
     bases = [source for source in listed if source.file not in files and isinstance(source.value, dict)]
     if wrong := kustomization_causes.find_in_patches([patch.source for patch in patches], messages):
-        return BuildCause(*wrong)
+        return wrong
     if match := _NO_MATCH.search(f"{messages} "):
         named = (
             patch for patch in patches if not patch.target and (patch.source.address.kind, patch.source.address.name) == match.groups()
@@ -108,10 +91,8 @@ def _of_resources(tree: Tree, closure: Closure, messages: str) -> BuildCause | N
         return _of_patch(tree, closure, patch, bases) if patch else None
     if replicas := _NO_REPLICAS.search(messages):
         return _of_replicas(tree, closure, replicas[1])
-    if selected := _NOT_SELECTED.search(messages):
-        return _of_replacement_source(closure, selected[1], selected[2], bases)
-    if field := _NO_FIELD.search(messages):
-        return _of_replacement(tree, closure, field[1], bases)
+    if replacement := replacement_causes.find(tree, closure, messages, bases):
+        return replacement
     if operation := _OPERATION.search(messages):
         return _of_operation(operation[1] or operation[2], messages, patches, bases)
     return None
@@ -171,7 +152,7 @@ def _of_generator(tree: Tree, closure: Closure, name: str) -> BuildCause | None:
         return None
     kustomization, field_name, number, _ = merging
     others = [row for row in listed if row[1] == field_name and text_of(row[3], "behavior") in ("", "create")]
-    near = _near(name, [text_of(row[3], "name") for row in others])
+    near = spelling.similar_or_only(name, [text_of(row[3], "name") for row in others])
     is_read = any(re.search(rf"name: ['\"]?{re.escape(name)}['\"]?\s*$", tree.read(file).text, re.MULTILINE) for file in closure.files)
     problem = f"no layer below generates the {_GENERATORS[field_name]} {name}, with which this build merges one"
     if near and is_read:
@@ -198,25 +179,6 @@ def _path_of(value: Any, text: str) -> Path:
         if path := _path_of(entry, text):
             return (key, *path)
     return ()
-
-
-def patches_of(tree: Tree, closure: Closure) -> Iterator[Patch]:
-    """Yields the documents of all patches, in files and in Kustomizations."""
-    for folder, kustomization in closure.folders.items():
-        for field_name in _PATCHES:
-            for number, entry in enumerate(entries(kustomization.value, field_name)):
-                target = entry.get("target") if isinstance(entry, dict) else None
-                for source in _documents(tree, folder, kustomization, (field_name, number), entry):
-                    yield Patch(source, target if isinstance(target, dict) else {}, folder)
-
-
-def _documents(tree: Tree, folder: str, kustomization: Source, path: Path, entry: Any) -> Iterator[Source]:
-    """Yields the documents of one entry with a patch: those of its file, or those in its text, each at its lines there."""
-    if inline := kustomizations.inline_patch(entry):
-        yield from kustomizations.inline_documents(kustomization, path if isinstance(entry, str) else (*path, "patch"), inline)
-    else:
-        name = posixpath.normpath(posixpath.join(folder, entry if isinstance(entry, str) else text_of(entry, "path")))
-        yield from tree.read(name).sources if tree.is_file(name) else ()
 
 
 def _of_replicas(tree: Tree, closure: Closure, name: str) -> BuildCause | None:
@@ -268,9 +230,9 @@ def _without_match(source: Source, bases: Iterable[Source]) -> BuildCause:
         problem = f"the patch of {kind} {name} has another namespace than the base"
         return BuildCause(f"{problem}; write metadata.namespace as the base does", source.location(("metadata",)))
     names = [base.address.name for base in others]
-    near = _near(name, names)
-    wrong = next((base for base in others if base.address.name == near and not _NAME.fullmatch(near)), None)
-    if wrong and _NAME.fullmatch(name):
+    near = spelling.similar_or_only(name, names)
+    wrong = next((base for base in others if base.address.name == near and not object_meta.is_subdomain(near)), None)
+    if wrong and object_meta.is_subdomain(name):
         problem = f"{near!r} is not a valid name of a {kind}, and its patch has {name}"
         return BuildCause(f"{problem}; write {name}", wrong.location(("metadata", "name")))
     fix = (
@@ -288,12 +250,6 @@ def _has_fields_of(api_version: Any, graph: dict[str, Any]) -> bool:
     return _FIELD_OF_VERSION.get(f"{api_version}") in (graph.get("spec") or {})
 
 
-def _near(name: str, names: Iterable[str]) -> str:
-    """Returns the name that is meant: a similar one, or the only one at all."""
-    listed = [*names]
-    return spelling.similar(name, listed) or (listed[0] if len(listed) == 1 else "")
-
-
 def _of_operation(name: str, messages: str, patches: Iterable[Patch], bases: Iterable[Source]) -> BuildCause | None:
     """Returns the cause of an operation of a JSON patch whose path a resource lacks."""
     for patch in patches:
@@ -305,18 +261,11 @@ def _of_operation(name: str, messages: str, patches: Iterable[Patch], bases: Ite
             if not pointer.startswith("/"):
                 right = f"/{pointer}" if "/" in pointer else f"/{pointer.replace('.', '/')}"
                 return BuildCause(f"a JSON pointer begins with a slash; write {right}", patch.source.location((number, "path")))
-            steps = [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]]
-            for base in _targets(patch.target, bases):
+            steps = json_pointer.steps(pointer)
+            for base in kustomize_patches.select(patch.target, bases):
                 if gap := _gap(base.value, steps, name):
                     return BuildCause(_gap_message(name, gap, base), patch.source.location((number, "path")))
     return None
-
-
-def _targets(target: dict[str, Any], bases: Iterable[Source]) -> list[Source]:
-    """Returns the resources with the kind of a target, and of these the ones with its name, if there are any."""
-    kind, name = text_of(target, "kind"), text_of(target, "name")
-    alike = [base for base in bases if kind in ("", base.address.kind)]
-    return [base for base in alike if name in ("", base.address.name)] or alike
 
 
 def _gap(value: Any, steps: list[str], name: str) -> _Gap | None:
@@ -339,7 +288,7 @@ def _gap(value: Any, steps: list[str], name: str) -> _Gap | None:
 def _gap_message(name: str, gap: _Gap, base: Source) -> str:
     """Returns the message about an operation: what the resource has at the step that it lacks, and the fix."""
     where = f"{base.address.kind} {base.address.name} has"
-    pointer, step = "/" + "/".join(_escape_step(part) for part in gap.before), gap.rest[0]
+    pointer, step = "/" + "/".join(json_pointer.escape(part) for part in gap.before), gap.rest[0]
     if isinstance(gap.value, list):
         shown = ", ".join(f"{number}{_name_of_entry(entry)}" for number, entry in enumerate(gap.value[:_MOST_SHOWN]))
         last = f"{len(gap.value) - 1}"
@@ -348,7 +297,7 @@ def _gap_message(name: str, gap: _Gap, base: Source) -> str:
         return f"the path has the index {step} in {pointer}, where {where} {shown or 'no entry'}; {fix}"
     keys = [*gap.value] if isinstance(gap.value, dict) else []
     if isinstance(gap.value, dict) and (whole := _key_with_slash(gap.rest, keys)):
-        return f"a slash in a key of a JSON pointer is ~1; write {pointer}/{_escape_step(whole)}"
+        return f"a slash in a key of a JSON pointer is ~1; write {pointer}/{json_pointer.escape(whole)}"
     near = spelling.similar(step, keys)
     problem = f"{where} no {step} in {pointer}"
     if near:
@@ -367,81 +316,5 @@ def _key_with_slash(rest: list[str], keys: list[str]) -> str:
     return known or ("/".join(rest) if len(rest) == _PREFIXED and _DOMAIN.fullmatch(rest[0]) else "")
 
 
-def _escape_step(step: str) -> str:
-    return step.replace("~", "~0").replace("/", "~1")
-
-
 def _name_of_entry(entry: Any) -> str:
     return f" ({entry['name']})" if isinstance(entry, dict) and isinstance(entry.get("name"), str) else ""
-
-
-def _of_replacement_source(closure: Closure, kind: str, name: str, bases: Iterable[Source]) -> BuildCause | None:
-    """Returns the cause of a replacement whose source is no resource of the build."""
-    for kustomization in closure.folders.values():
-        for number, entry in enumerate(entries(kustomization.value, "replacements")):
-            if (text_of(entry, "source", "kind"), text_of(entry, "source", "name")) == (kind, name):
-                near = _near(name, [base.address.name for base in bases if base.address.kind == kind])
-                fix = f"write {near}" if near else "add it to resources, or correct the source"
-                return BuildCause(
-                    f"no {kind} of the build has the name {name}; {fix}", kustomization.location(("replacements", number, "source", "name"))
-                )
-    return None
-
-
-def _of_replacement(tree: Tree, closure: Closure, field: str, bases: Iterable[Source]) -> BuildCause | None:
-    """Returns the cause of a target of a replacement that a resource does not have."""
-    for source, path, selected in _field_paths(tree, closure, field):
-        for base in _targets(selected, bases):
-            value: Any = base.value
-            before = "the resource"
-            for match in _STEP.finditer(field):
-                inner = _entry(value, match[1], match[2]) if match[1] else _member(value, match[3].replace("\\.", "."))
-                if inner is None:
-                    whose = f"{before} of {base.address.kind} {base.address.name}"
-                    return BuildCause(_field_message(whose, value, match), source.location(path))
-                value, before = inner, match[0]
-    return None
-
-
-def _field_paths(tree: Tree, closure: Closure, field: str) -> Iterator[tuple[Source, Path, dict[str, Any]]]:
-    """Yields the locations of a field path in the replacements of a build, each with the resources that its target selects."""
-    for folder, kustomization in closure.folders.items():
-        for number, entry in enumerate(entries(kustomization.value, "replacements")):
-            name = posixpath.normpath(posixpath.join(folder, text_of(entry, "path"))) if text_of(entry, "path") else ""
-            files = tree.read(name).sources if name and tree.is_file(name) else []
-            listed: list[tuple[Source, Path, Any]] = [(kustomization, ("replacements", number), entry)]
-            for source in files:
-                values = source.value if isinstance(source.value, list) else [source.value]
-                listed += [(source, (index,) if isinstance(source.value, list) else (), value) for index, value in enumerate(values)]
-            for source, path, value in listed:
-                for index, target in enumerate(entries(value, "targets")):
-                    for position, text in enumerate(entries(target, "fieldPaths")):
-                        if text == field:
-                            select = target.get("select")
-                            yield source, (*path, "targets", index, "fieldPaths", position), select if isinstance(select, dict) else {}
-
-
-def _entry(value: Any, key: str, wanted: str) -> Any:
-    listed = value if isinstance(value, list) else ()
-    return next((entry for entry in listed if isinstance(entry, dict) and str(entry.get(key)) == wanted), None)
-
-
-def _member(value: Any, step: str) -> Any:
-    if isinstance(value, list):
-        return value[int(step)] if step.isdecimal() and int(step) < len(value) else value if step == "*" else None
-    return value.get(step) if isinstance(value, dict) else None
-
-
-def _field_message(whose: str, value: Any, step: re.Match[str]) -> str:
-    """Returns the message about the step of a field path that a value lacks. `whose` is the value in words."""
-    key, wanted, name = step[1], step[2], step[3]
-    if key:
-        names = [str(entry.get(key)) for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
-        near = _near(wanted, names)
-        right = [near] if near else names[:_MOST_SHOWN]
-        fix = f"write {' or '.join(f'[{key}={other}]' for other in right)}" if right else "correct the path"
-        return f"no entry of {whose} has the {key} {wanted}; {fix}"
-    if isinstance(value, list):
-        return f"{whose} has {len(value)} entries, and the path has the index {name}; write an index from 0 to {len(value) - 1}"
-    near = spelling.similar(name, [*value]) if isinstance(value, dict) else ""
-    return f"{whose} has no {name}; write {near or 'a field that it has, or set options.create: true'}"

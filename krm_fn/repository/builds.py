@@ -128,7 +128,7 @@ def _waves(roots: Iterable[BuildInput]) -> Iterator[list[BuildInput]]:
         yield wave
 
 
-class _Command(NamedTuple):
+class _BuildCommand(NamedTuple):
     """The command that builds a root in a folder. `shortens`: rendered objects can be short (`krm_fn.repository.files.short_objects`)."""
 
     words: list[str]
@@ -144,15 +144,15 @@ class _Run(NamedTuple):
     rest: dict[str, Resource]
 
 
-def _command(tree: Tree, root: Root, closure: Closure, name: str) -> _Command:
+def _command(tree: Tree, root: Root, closure: Closure, name: str) -> _BuildCommand:
     arguments = ("build",) if name == _KUSTOMIZE else ("kustomize",)
     path = tree.path(root.folder)
     value = kustomizations.overlay(closure.folders[root.folder].value, root.settings)
     shortens = name == _KUSTOMIZE and function_layers.ends_with_function(tree, closure, root.folder, value)
-    return _Command([private_programs.find(name), *arguments, "--enable-alpha-plugins", str(path)], path, shortens)
+    return _BuildCommand([private_programs.find(name), *arguments, "--enable-alpha-plugins", str(path)], path, shortens)
 
 
-def _run(programs: Programs, command: _Command, reader: Reader) -> _Run:
+def _run(programs: Programs, command: _BuildCommand, reader: Reader) -> _Run:
     """Builds a root with the function in this process, and if this fails with the function as a program, as its pipeline does."""
     with function_calls.open_calls(programs.folder, reader.call, shortens=command.shortens) as calls:
         process = programs.run(command.words, command.folder, stopped=reader.stopped, calls=calls)

@@ -18,7 +18,7 @@ from krm_fn.base.yaml import emitter
 from krm_fn.kubernetes.types import Resource
 from krm_fn.render.krm import exec_plugin
 from krm_fn.repository.files import short_objects
-from krm_fn.repository.files.commands import Listener
+from krm_fn.repository.files.commands import PipeListener
 
 _ITEMS, _OUTPUT, _CALLS, _ANSWERS, _ANSWERED = "items", "output", "calls", "answers", "answered"
 NAMES = {"items": _ITEMS, "output": _OUTPUT, "calls": _CALLS, "answers": _ANSWERS, "answered": _ANSWERED}
@@ -59,9 +59,9 @@ class FunctionCalls:
         for descriptor in self._descriptors:
             os.close(descriptor)
 
-    def listener(self) -> Listener:
+    def listener(self) -> PipeListener:
         """Returns what answers the calls while kustomize runs."""
-        return Listener(self._descriptors[0], self._hear)
+        return PipeListener(self._descriptors[0], self._hear)
 
     def _hear(self, data: bytes) -> None:
         self._text += data

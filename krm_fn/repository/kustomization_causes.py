@@ -9,7 +9,7 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from krm_fn.base import spelling
 from krm_fn.base.results import Path
@@ -45,11 +45,15 @@ _OTHER_NAMES = {
     ("replicas", "replicas"): "count",
 }
 
-Cause = tuple[str, dict[str, Any]]
-"""The message with the fix after a semicolon, and the location as fields of a finding."""
+
+class BuildCause(NamedTuple):
+    """The message about the cause of a build that failed, with the fix after a semicolon, and the location as fields of a finding."""
+
+    message: str
+    location: dict[str, Any]
 
 
-def find(tree: Tree, closure: Closure, messages: str) -> Cause | None:
+def find(tree: Tree, closure: Closure, messages: str) -> BuildCause | None:
     """Returns the cause that a Kustomization, or a patch without a dash, shows; None if kustomize refused it for another reason."""
     kustomizations = [*closure.folders.values()]
     if _WRONG_KIND.search(messages):
@@ -63,18 +67,18 @@ def find(tree: Tree, closure: Closure, messages: str) -> Cause | None:
     return None
 
 
-def find_in_patches(patches: Iterable[Source], messages: str) -> Cause | None:
+def find_in_patches(patches: Iterable[Source], messages: str) -> BuildCause | None:
     """Returns the cause of an operation that JSON patches do not have."""
     if wrong := _WRONG_OPERATION.search(messages):
         for patch in patches:
             for number, operation in enumerate(patch.value if isinstance(patch.value, list) else ()):
                 if text_of(operation, "op") == wrong[1]:
                     right = _MEANT.get(wrong[1].lower()) or spelling.nearest(wrong[1], _OPERATIONS) or f"one of {', '.join(_OPERATIONS)}"
-                    return f"{wrong[1]} is not an operation of a JSON patch; write {right}", patch.location((number, "op"))
+                    return BuildCause(f"{wrong[1]} is not an operation of a JSON patch; write {right}", patch.location((number, "op")))
     return None
 
 
-def _single_operations(tree: Tree, closure: Closure, path: str) -> Iterator[Cause]:
+def _single_operations(tree: Tree, closure: Closure, path: str) -> Iterator[BuildCause]:
     """Finds an operation that is not an entry of a list. `path` is the file of the patch; empty for an inline one."""
     problem = "a JSON patch is a list of operations, and this is one without a dash; write a dash before op"
     for folder, kustomization in closure.folders.items():
@@ -83,29 +87,29 @@ def _single_operations(tree: Tree, closure: Closure, path: str) -> Iterator[Caus
             if path and text_of(entry, "path") == path and tree.is_file(file):
                 if operation := _OPERATION.match(tree.read(file).text.lstrip()):
                     line = tree.read(file).text[: tree.read(file).text.index(operation[0])].count("\n") + 1
-                    yield problem, {"file": tree.shown(file), "line": line, "column": 1}
+                    yield BuildCause(problem, {"file": tree.shown(file), "line": line, "column": 1})
             elif not path and _OPERATION.match(text_of(entry, "patch").lstrip()):
-                yield problem, kustomization.location(("patches", number, "patch"))
+                yield BuildCause(problem, kustomization.location(("patches", number, "patch")))
 
 
-def _wrong_kinds(kustomizations: Iterable[Source]) -> Iterator[Cause]:
+def _wrong_kinds(kustomizations: Iterable[Source]) -> Iterator[BuildCause]:
     """Finds a kind that kustomize does not know, and the version of one kind beside the other."""
     for kustomization in kustomizations:
         kind, version = text_of(kustomization.value, "kind"), text_of(kustomization.value, "apiVersion")
         if kind and kind not in _KINDS:
             right = spelling.nearest(kind, _KINDS) or _KINDS[0]
-            yield f"{kind} is not a kind of kustomize; write {right}", kustomization.location(("kind",))
+            yield BuildCause(f"{kind} is not a kind of kustomize; write {right}", kustomization.location(("kind",)))
         elif kind == _KINDS[0] and version.endswith("/v1alpha1"):
             problem = f"{version} is the version of a Component, and the kind is {kind}"
-            yield f"{problem}; write kind: Component, or apiVersion: kustomize.config.k8s.io/v1beta1", kustomization.location(("kind",))
-        elif kind == _KINDS[1] and version.endswith("/v1beta1"):
-            yield (
-                f"{version} is the version of a Kustomization; write kustomize.config.k8s.io/v1alpha1",
-                kustomization.location(("apiVersion",)),
+            yield BuildCause(
+                f"{problem}; write kind: Component, or apiVersion: kustomize.config.k8s.io/v1beta1", kustomization.location(("kind",))
             )
+        elif kind == _KINDS[1] and version.endswith("/v1beta1"):
+            problem = f"{version} is the version of a Kustomization"
+            yield BuildCause(f"{problem}; write kustomize.config.k8s.io/v1alpha1", kustomization.location(("apiVersion",)))
 
 
-def _unknown_fields(kustomizations: Iterable[Source], name: str) -> Iterator[Cause]:
+def _unknown_fields(kustomizations: Iterable[Source], name: str) -> Iterator[BuildCause]:
     """Finds the entry with a field that kustomize does not know there."""
     for kustomization in kustomizations:
         for field, known in _FIELDS.items():
@@ -113,27 +117,31 @@ def _unknown_fields(kustomizations: Iterable[Source], name: str) -> Iterator[Cau
                 if isinstance(entry, dict) and name in entry and name not in known:
                     right = _OTHER_NAMES.get((field, name)) or spelling.nearest(name, known)
                     fix = f"write {right}" if right else f"write one of {', '.join(known)}"
-                    yield f"an entry of {field} has no field {name}; {fix}", kustomization.location((field, number, name))
+                    yield BuildCause(f"an entry of {field} has no field {name}; {fix}", kustomization.location((field, number, name)))
 
 
-def _wrong_types(kustomizations: Iterable[Source], name: str) -> Iterator[Cause]:
+def _wrong_types(kustomizations: Iterable[Source], name: str) -> Iterator[BuildCause]:
     """Finds a value of another type than kustomize takes: a patch, labels or literals in a shorter form."""
     for kustomization in kustomizations:
         for number, entry in enumerate(entries(kustomization.value, "patches") if name == "patches" else ()):
             if isinstance(entry, str):
                 key = "patch" if "\n" in entry.strip() else "path"
                 shown = "patch: and the text below it" if key == "patch" else f"path: {entry}"
-                yield f"an entry of patches is an object, not a text; write {shown}", kustomization.location(("patches", number))
+                yield BuildCause(
+                    f"an entry of patches is an object, not a text; write {shown}", kustomization.location(("patches", number))
+                )
         labels = kustomization.value.get("labels")
         if name == "labels" and isinstance(labels, dict):
             pairs = ", ".join(f"{key}: {value}" for key, value in labels.items())
-            yield f"labels is a list of entries with pairs; write labels: [{{pairs: {{{pairs}}}}}]", kustomization.location(("labels",))
+            yield BuildCause(
+                f"labels is a list of entries with pairs; write labels: [{{pairs: {{{pairs}}}}}]", kustomization.location(("labels",))
+            )
         for field in ("configMapGenerator", "secretGenerator") if name == "literals" else ():
             for number, entry in enumerate(entries(kustomization.value, field)):
                 yield from _literals(kustomization, (field, number, "literals"), entry)
 
 
-def _literals(kustomization: Source, path: Path, entry: Any) -> Iterator[Cause]:
+def _literals(kustomization: Source, path: Path, entry: Any) -> Iterator[BuildCause]:
     literals = entry.get("literals") if isinstance(entry, dict) else None
     pairs = (
         [*literals.items()]
@@ -145,4 +153,4 @@ def _literals(kustomization: Source, path: Path, entry: Any) -> Iterator[Cause]:
         is_long = isinstance(value, str) and "\n" in value
         shown = "VALUE" if path[0] == "secretGenerator" or secret_values.is_secret_name(f"{key}") else value
         fix = f"put the text into a file {key}, and list it in files" if is_long else f"write {key}={shown}"
-        yield f"a literal is one text with = between its key and its value; {fix}", kustomization.location(path)
+        yield BuildCause(f"a literal is one text with = between its key and its value; {fix}", kustomization.location(path))

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from krm_fn.base import codes, results
+from krm_fn.base import codes, json_pointer, results
 from krm_fn.base.results import Path, Result
-from krm_fn.repository import build_causes
+from krm_fn.repository import kustomize_patches
 from krm_fn.repository.files.reading import Source
 from krm_fn.repository.kustomizations import Closure
 from krm_fn.repository.tree import Tree, text_of
@@ -21,7 +21,7 @@ _WITH_VALUE = ("add", "replace", "test")
 
 def check(tree: Tree, closure: Closure) -> Iterator[Result]:
     """Yields a warning for each operation that lacks its value."""
-    for patch in build_causes.patches_of(tree, closure):
+    for patch in kustomize_patches.of_closure(tree, closure):
         for number, operation in _without_value(patch.source):
             name, path = operation["op"], text_of(operation, "path")
             message = f"this operation has no value, so {name} writes null at {path}; add value, or write op: remove"
@@ -30,11 +30,7 @@ def check(tree: Tree, closure: Closure) -> Iterator[Result]:
 
 def emptied_fields(patches: Iterable[Source]) -> set[tuple[str, ...]]:
     """Returns the paths, as texts, of the fields into which such operations of patches write null."""
-    return {
-        tuple(step.replace("~1", "/").replace("~0", "~") for step in text_of(operation, "path").split("/")[1:])
-        for patch in patches
-        for _, operation in _without_value(patch)
-    }
+    return {tuple(json_pointer.steps(text_of(operation, "path"))) for patch in patches for _, operation in _without_value(patch)}
 
 
 def is_emptied(path: Path, emptied: set[tuple[str, ...]]) -> bool:

@@ -18,7 +18,7 @@ _PAUSE = 0.1
 """The longest time between two looks at `stopped`, in seconds."""
 
 
-class StoppedError(Exception):
+class ReaderStoppedError(Exception):
     """The results are no longer read."""
 
 
@@ -29,7 +29,7 @@ class Reader(NamedTuple):
     tasks: queue.SimpleQueue[tuple[Callable[[], Any], Future[Any]] | None]
 
     def call(self, function: Callable[[], Value]) -> Value:
-        """Calls a function in the thread that reads the results, and returns its value. Raises what it raises, and StoppedError.
+        """Calls a function in the thread that reads the results, and returns its value. Raises what it raises, and ReaderStoppedError.
 
         Only one thread does the work of krm-fn, so its tables need no locks.
         """
@@ -41,7 +41,7 @@ class Reader(NamedTuple):
             except TimeoutError:
                 if future.done():
                     raise
-        raise StoppedError
+        raise ReaderStoppedError
 
     def work_until(self, first: Future[Any]) -> None:
         """Calls the functions of calls until a result is there."""

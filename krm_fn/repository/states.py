@@ -100,8 +100,7 @@ class RepositoryFiles(NamedTuple):
 class RootListing(NamedTuple):
     """The roots of a tree before any of them is built. `relevant` are those with a Dynamo resource, and `outputs` the committed renders.
 
-    `digests` are those of the inputs of relevant roots, by their folders (`krm_fn.repository.root_inputs`), and `inputs` the digests of the
-    roots that can be compared with another state.
+    `digests` are those of the inputs of relevant roots, by their folders (`krm_fn.repository.root_inputs`).
     """
 
     tree: Tree
@@ -109,21 +108,22 @@ class RootListing(NamedTuple):
     roots: TreeRoots
     relevant: list[Root]
     outputs: list[CommittedRender]
-    inputs: dict[str, str]
     digests: dict[str, str]
+
+    @property
+    def inputs(self) -> dict[str, str]:
+        """The digests of the roots that can be compared with another state: none beside a committed render, which is compared with all."""
+        return {} if self.outputs else self.digests
 
 
 def find(tree: Tree, options: RootOptions) -> RootListing:
-    """Finds the roots of a tree. The tree must be a private copy: builds change its files.
-
-    A committed render is compared with all roots, so no root of a tree with one is compared with another state.
-    """
+    """Finds the roots of a tree. The tree must be a private copy: builds change its files."""
     listing = roots.find(tree, options.exclude, options.roots)
     relevant = [root for root in listing.roots if _is_relevant(tree, root, listing)]
     outputs = committed.outputs(tree, _names_of_outputs(tree, listing))
     settings = [file for file in (options.config, options.default_config) if file]
     digests = root_inputs.digests(tree, listing, relevant, settings) if options.cache or not outputs else {}
-    return RootListing(tree, options, listing, relevant, outputs, {} if outputs else digests, digests)
+    return RootListing(tree, options, listing, relevant, outputs, digests)
 
 
 def with_other_state(listing: RootListing, other: RootListing) -> RootListing:
@@ -148,8 +148,8 @@ def read(repository: RootListing, programs: Programs, unchanged: Collection[str]
 
     Their plain files are read, because this needs no program. A root with an error in them does not count as unchanged.
     """
-    tree, options, listing, relevant, outputs, *_ = repository
-    reader = _RootReader(tree, programs, options, listing, {}, {}, repository.digests)
+    tree, options, listing, relevant, outputs, digests = repository
+    reader = _RootReader(tree, programs, options, listing, {}, {}, digests)
     states = reader.states(relevant, outputs, unchanged)
     known = [state for state in states if state.is_known and outputs]
     matches = committed.match(outputs, [render for state in known for render in reader.renders(state)])
@@ -185,11 +185,11 @@ def rebuilt(repository: RootListing, root: Root, programs: Programs) -> RootFile
     """Reads one root as it is in the copy now; None without its Kustomization. The tree of `repository` must have read no file yet."""
     tree, options, listing = repository.tree, repository.options, repository.roots
     if root.kind != "kustomize":
-        return _RootReader(tree, programs, options, listing, {}, {}).state(root, ())
+        return _RootReader(tree, programs, options, listing, {}, {}, {}).state(root, ())
     closure = kustomizations.closure(tree, root.folder)
     if root.folder not in closure.folders:
         return None
-    return _RootReader(tree, programs, options, listing._replace(closures={root.folder: closure}), {}, {}).kustomize(root)
+    return _RootReader(tree, programs, options, listing._replace(closures={root.folder: closure}), {}, {}, {}).kustomize(root)
 
 
 def _is_shown(state: RootFiles) -> bool:
@@ -282,7 +282,7 @@ class _RootReader(NamedTuple):
     listing: TreeRoots
     packages: dict[str, list[Source]]
     parts: dict[str, RootFiles]
-    digests: dict[str, str] = {}
+    digests: dict[str, str]
 
     def states(self, listed: Sequence[Root], outputs: Sequence[CommittedRender], unchanged: Collection[str]) -> list[RootFiles]:
         """Reads roots in their order. Kustomizations are built side by side. The roots in the folders `unchanged` are not built."""

@@ -8,7 +8,7 @@ keys.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 from krm_fn.base import codes, results, spelling
@@ -66,30 +66,32 @@ def _check_unselected(
         "name": {name_of(mapping(document, "metadata")) for document in documents},
     }
     affixes = [text(layer.get(name)) for layer in layers for name in ("namePrefix", "nameSuffix")]
+    whole = documents if not (below.problems or any(_ADDS & layer.keys() for layer in layers)) else ()
     for path, target in targets:
-        for step in _SELECTED:
-            pattern = text(target.get(step))
-            if not _PLAIN.fullmatch(pattern) or any(kustomizations.is_pattern_of(pattern, name) for name in known[step] - {""}):
-                continue
-            bare = pattern
-            for affix in affixes if step == "name" else ():
-                bare = bare.removeprefix(affix).removesuffix(affix)
-            near = spelling.nearest_name(pattern, sorted(known[step] - {""})) if bare not in known[step] else ""
-            if (
-                not near
-                and step == "name"
-                and bare not in known[step]
-                and not (below.problems or any(_ADDS & layer.keys() for layer in layers))
-            ):
-                near = _only_of_kind(documents, text(target.get("kind")))
-            if not near and step == "kind" and not (below.problems or any(_ADDS & layer.keys() for layer in layers)):
-                near = _kind_of(documents, text(target.get("name")))
-            if near:
-                message = f"this patch has no effect, because nothing has the {step} {pattern}; write {near}"
-                yield results.warning(_NO_EFFECT, message, **kustomization.location((*path, step)))
-                break
+        meant = ((step, _meant_value(step, target, known[step] - {""}, affixes, whole)) for step in _SELECTED)
+        step, near = next((entry for entry in meant if entry[1]), ("", ""))
+        if near:
+            message = f"this patch has no effect, because nothing has the {step} {text(target.get(step))}; write {near}"
+            yield results.warning(_NO_EFFECT, message, **kustomization.location((*path, step)))
         else:
             yield from _check_version(kustomization, path, target, documents)
+
+
+def _meant_value(
+    step: str, target: dict[str, Any], known: Collection[str], affixes: Iterable[str], documents: Sequence[dict[str, Any]]
+) -> str:
+    """Returns the kind or the name that a target means if no object has the one that it names; empty without one, or if it is not known.
+
+    `documents` are the objects of a layer if all are known. `affixes` are prefixes and suffixes of names, which a target may have.
+    """
+    pattern = bare = text(target.get(step))
+    for affix in affixes if step == "name" else ():
+        bare = bare.removeprefix(affix).removesuffix(affix)
+    if not _PLAIN.fullmatch(pattern) or bare in known or any(kustomizations.is_pattern_of(pattern, name) for name in known):
+        return ""
+    if near := spelling.nearest_name(pattern, sorted(known)):
+        return near
+    return _only_of_kind(documents, text(target.get("kind"))) if step == "name" else _kind_of(documents, text(target.get("name")))
 
 
 def _check_replacements(
@@ -131,13 +133,13 @@ def _check_version(
 
 
 def _kind_of(documents: Sequence[dict[str, Any]], pattern: str) -> str:
-    """Returns the kind of all objects of a layer that have the name of a target; empty without a name, and for several kinds."""
+    """Returns the kind of a graph if all objects of a layer with the name of a target are graphs; else an empty text."""
     named = {
         text(document.get("kind"))
         for document in documents
         if pattern and kustomizations.is_pattern_of(pattern, name_of(mapping(document, "metadata")))
     }
-    return min(named) if named == {dynamo_api.GRAPH} else ""
+    return dynamo_api.GRAPH if named == {dynamo_api.GRAPH} else ""
 
 
 def _only_of_kind(documents: Sequence[dict[str, Any]], kind: str) -> str:

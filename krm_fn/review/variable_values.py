@@ -2,8 +2,7 @@
 
 A variable without `value` and `valueFrom` is the empty text. Kubernetes replaces `$(NAME)` alone in a value, so a program gets `${NAME}` as
 it is. CUDA counts the GPUs of a container from 0 and ignores the first number that it does not have and all behind it (CUDA C programming
-guide, `CUDA_VISIBLE_DEVICES`; the device plugin of NVIDIA gives a container its own GPUs alone). vLLM reads its switches with `int()`
-(`vllm/envs.py`), so that `true` ends the worker.
+guide, `CUDA_VISIBLE_DEVICES`; the device plugin of NVIDIA gives a container its own GPUs alone).
 """
 
 from __future__ import annotations
@@ -21,6 +20,7 @@ from krm_fn.kubernetes.values import mapping, text
 from krm_fn.render import dynamo_api
 from krm_fn.render.manifests import ownership
 from krm_fn.review import written_pods
+from krm_fn.review.arguments import vllm_switches
 
 _LISTS: tuple[Path, ...] = tuple((*path, name) for path in written_pods.COMPONENTS for name in ("env", "envs"))
 _OF_GRAPH: tuple[Path, ...] = tuple((*path, EVERY) for path in _LISTS)
@@ -29,23 +29,6 @@ _BRACED = re.compile(r"\$\{([A-Za-z_]\w*)\}", re.ASCII)
 _EXPANDS_ITSELF = re.compile(r"(?:HF|HUGGING_?FACE|XDG|TRANSFORMERS)_")
 """Variables whose reader replaces variables itself: `os.path.expandvars` in `huggingface_hub/constants.py`."""
 _NUMBERS = re.compile(r"\d+(?:,\d+)*", re.ASCII)
-_SWITCHES = frozenset(
-    re.findall(
-        r"\w+",
-        "ALLOW_CHUNKED_LOCAL_ATTN_WITH_HYBRID_KV_CACHE ALLOW_INSECURE_SERIALIZATION ALLREDUCE_USE_SYMM_MEM ASSETS_CACHE_MODEL_CLEAN "
-        "BLOCKSCALE_FP8_GEMM_FLASHINFER COMPUTE_NANS_IN_LOGITS CONFIGURE_LOGGING CUSTOM_SCOPES_FOR_PROFILING DEBUG_MFU_METRICS "
-        "DEBUG_WORKSPACE DEEPEPLL_NVFP4_DISPATCH DEEPEP_HIGH_THROUGHPUT_FORCE_INTRA_NODE DEEPEP_LOW_LATENCY_USE_MNNVL "
-        "DISABLE_SHARED_EXPERTS_STREAM ENABLE_CUDAGRAPH_GC ENABLE_INDUCTOR_COORDINATE_DESCENT_TUNING ENABLE_INDUCTOR_MAX_AUTOTUNE "
-        "ENABLE_RESPONSES_API_STORE ENABLE_V1_MULTIPROCESSING GPT_OSS_HARMONY_SYSTEM_INSTRUCTIONS HAS_FLASHINFER_CUBIN "
-        "KEEP_ALIVE_ON_ENGINE_DEATH KV_EVENTS_USE_INT_BLOCK_HASHES LOG_MODEL_INSPECTION MEDIA_URL_ALLOW_REDIRECTS MLA_DISABLE "
-        "MOE_USE_DEEP_GEMM NVTX_SCOPES_FOR_PROFILING ROCM_FP8_MFMA_PAGE_ATTN ROCM_FP8_PADDING ROCM_MOE_PADDING SERVER_DEV_MODE "
-        "TOOL_JSON_ERROR_AUTOMATIC_RETRY USE_BYTECODE_HOOK USE_DEEP_GEMM USE_DEEP_GEMM_E8M0 USE_EXPERIMENTAL_PARSER_CONTEXT "
-        "USE_FUSED_MOE_GROUPED_TOPK USE_NCCL_SYMM_MEM USE_TRITON_AWQ XLA_CHECK_RECOMPILATION XLA_USE_SPMD",
-    )
-)
-"""The variables `VLLM_…` that `vllm/envs.py` reads with `bool(int(…))` in all of 0.14.1 to 0.33.0."""
-_OF_VLLM = "VLLM_"
-_WORDS = {**dict.fromkeys(("true", "yes", "on"), "1"), **dict.fromkeys(("false", "no", "off"), "0")}
 _VISIBLE = "CUDA_VISIBLE_DEVICES"
 
 
@@ -61,10 +44,10 @@ def check(resources: Iterable[Resource]) -> Iterator[Result]:
 
 def _variables(resource: Resource) -> Iterator[tuple[Path, dict[str, Any]]]:
     """Yields the path and the fields of each entry of a list of variables."""
-    found = [*paths.find(resource, _OF_GRAPH)]
+    entries = [*paths.find(resource, _OF_GRAPH)]
     for path, pod in written_pods.of(resource):
-        found += [((*path, *inner), entry) for inner, entry in paths.find(pod, _OF_CONTAINERS)]
-    yield from ((path, entry) for path, entry in found if isinstance(entry, dict))
+        entries += [((*path, *inner), entry) for inner, entry in paths.find(pod, _OF_CONTAINERS)]
+    yield from ((path, entry) for path, entry in entries if isinstance(entry, dict))
 
 
 def _variable(resource: Resource, path: Path, entry: dict[str, Any]) -> Iterator[Result]:
@@ -73,20 +56,19 @@ def _variable(resource: Resource, path: Path, entry: dict[str, Any]) -> Iterator
         message = f"{name} has no value, so the program gets an empty text; add value, or remove the variable"
         yield results.warning(codes.VARIABLE_WITHOUT_VALUE, message, results.ref(resource), (*path, "name"))
     value = text(entry.get("value"))
-    right = _WORDS.get(value.lower()) if name.startswith(_OF_VLLM) and name.removeprefix(_OF_VLLM) in _SWITCHES else None
-    if right:
+    if right := vllm_switches.number_of(name, value):
         message = f'vLLM reads {name} as a number, and {value} is none, so the worker ends; write "{right}"'
         yield results.warning(codes.SWITCH_IS_NO_NUMBER, message, results.ref(resource), (*path, "value"), current=value, proposed=right)
 
 
 def _not_replaced(resource: Resource) -> Iterator[Result]:
     """Finds variables of a shell in values. A graph with such variables in other fields is a template, whose deployer replaces them."""
-    found = [
+    braced = [
         (path, text(entry.get("name")), match[1])
         for path, entry in _variables(resource)
         if (match := _BRACED.search(text(entry.get("value")))) and not _EXPANDS_ITSELF.match(text(entry.get("name")))
     ]
-    for path, name, inner in found if found and not _is_template(resource) else ():
+    for path, name, inner in braced if braced and not _is_template(resource) else ():
         problem = f"Kubernetes replaces $({inner}) and not ${{{inner}}}, so {name} has this text as it is"
         fix = f"write $({inner}), and set {inner} in an entry above, or write the value itself"
         yield results.warning(codes.VARIABLE_NOT_REPLACED, f"{problem}; {fix}", results.ref(resource), (*path, "value"))

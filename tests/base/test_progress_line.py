@@ -9,6 +9,7 @@ import threading
 
 from krm_fn.base import progress_line
 from tests.cli import console
+from tests.support.cases import cases
 
 
 class Terminal(io.StringIO):
@@ -89,27 +90,20 @@ def test_the_log_of_a_ci_job_has_whole_lines(monkeypatch):
     assert "\x1b" not in stream.getvalue()
 
 
-def test_the_log_of_a_short_ci_job_has_no_line(monkeypatch):
-    stream = terminal(monkeypatch)
-    monkeypatch.setenv("CI", "true")
-    with progress_line.show_progress("check") as step:
-        step("work")
-    assert stream.getvalue() == ""
+SILENT = [
+    ("the log of a short CI job", Terminal, {"CI": "true"}),
+    ("another log", io.StringIO, {}),
+    ("a dumb terminal", Terminal, {"TERM": "dumb"}),
+]
 
 
-def test_another_log_has_no_line(monkeypatch):
-    stream = io.StringIO()
-    monkeypatch.delenv("CI", raising=False)
+@cases(("stream_type", "variables"), SILENT)
+def test_elsewhere_is_no_line(stream_type, variables, monkeypatch):
+    terminal(monkeypatch)
+    stream = stream_type()
     monkeypatch.setattr(sys, "stderr", stream)
-    monkeypatch.setattr(progress_line, "_PAUSE", 0.0)
-    with progress_line.show_progress("check") as step:
-        step("work")
-    assert stream.getvalue() == ""
-
-
-def test_a_dumb_terminal_has_no_line(monkeypatch):
-    stream = terminal(monkeypatch)
-    monkeypatch.setenv("TERM", "dumb")
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
     with progress_line.show_progress("check") as step:
         step("work")
     assert stream.getvalue() == ""

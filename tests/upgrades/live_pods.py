@@ -128,9 +128,9 @@ def _is_done(resource: Object) -> bool:
 def _has_its_sets(joined: Object, sets: list[Object]) -> bool:
     """True if the LeaderWorkerSets of a DisaggregatedSet are one of each role, of the newest pod templates and with its replicas."""
     uid = joined["metadata"]["uid"]
-    owned = [each for each in sets if any(reference["uid"] == uid for reference in each["metadata"].get("ownerReferences") or ())]
-    made = [(each["metadata"]["labels"][_ROLE], _revision(each), each["spec"]["replicas"]) for each in owned]
-    return sorted(made) == sorted((role["name"], _revision(role), role["spec"]["replicas"]) for role in joined["spec"]["roles"])
+    of_set = [entry for entry in sets if any(reference["uid"] == uid for reference in entry["metadata"].get("ownerReferences") or ())]
+    states = [(entry["metadata"]["labels"][_ROLE], _revision(entry), entry["spec"]["replicas"]) for entry in of_set]
+    return sorted(states) == sorted((role["name"], _revision(role), role["spec"]["replicas"]) for role in joined["spec"]["roles"])
 
 
 def _revision(part: Object) -> str:

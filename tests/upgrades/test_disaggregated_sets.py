@@ -109,14 +109,14 @@ def kubelet(control_plane):
 @pytest.fixture
 def graphs(live_pods, kubelet, control_plane):
     """Makes graphs, and deletes them at the end."""
-    made: list[Graph] = []
+    deployed: list[Graph] = []
 
     def make(name: str, shape: Shape = USUAL, *, joined: bool = True) -> Graph:
-        made.append(Graph(control_plane, live_pods, name, shape, joined=joined))
-        return made[-1]
+        deployed.append(Graph(control_plane, live_pods, name, shape, joined=joined))
+        return deployed[-1]
 
     yield make
-    for graph in made:
+    for graph in deployed:
         live_pods.move(graph.now, {})
     server.eventually(lambda: not control_plane.client.get(PODS)["items"])
 
@@ -144,7 +144,7 @@ def test_a_change_never_leaves_a_graph_without_both_roles_of_one_generation(grap
             changes = {graph.namespace: graph.apply(**edit) for graph in (*joined, *apart)}
             live_pods.settle()
             after = live_pods.pods()
-            restarting = {service for each in changes.values() for service in forecast.restarting(each)}
+            restarting = {service for change in changes.values() for service in forecast.restarting(change)}
             assert restarting == {service for service, uids in before.items() if uids.isdisjoint(after[service])}
             for graph in joined:
                 sets = recorder.moments(SETS, graph.namespace, start)
@@ -199,7 +199,7 @@ def test_other_names_of_all_roles_leave_the_old_pods(graphs, live_pods):
     live_pods.settle()
     old = graph.replicas()
     outcome = forecast.forecast(graph.apply(names=("Fill", "Generate")))
-    assert [finding.code for each in outcome.outcomes for finding in each.findings] == ["DYN832"]
+    assert [finding.code for part in outcome.outcomes for finding in part.findings] == ["DYN832"]
     assert outcome.restarting == ()
     server.eventually(lambda: all(graph.status(service).ready for service in ("Fill", "Generate")))
     assert old.items() < graph.replicas().items()

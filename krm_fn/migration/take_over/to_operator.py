@@ -152,21 +152,19 @@ def _new_names(graph: Resource, running: list[Resource]) -> Iterator[Result]:
     """
     is_unnamed = labels.annotations(graph).get(labels.WORKER_HASH_V1) == _UNNAMED
     for workload in running:
-        worker_hash = labels.of(workload).get(labels.WORKER_HASH, "")
-        if joined := labels.of(workload).get(labels.SET_NAME):
-            problem = f"it belongs to the DisaggregatedSet {joined}, which no operator knows"
-        elif (
-            not is_unnamed
-            and workload["kind"] != moved_graphs.SET
-            and worker_hash
-            and f"-{worker_hash}" not in workload["metadata"]["name"]
-        ):
-            problem = f"the name lacks the worker hash {worker_hash} of its pods"
-        else:
-            continue
-        message = f"{problem}, so the operator would run new workers beside it"
-        fix = "keep the graph in Git, or delete it and let the operator create it again"
-        yield results.error(codes.OPERATOR_WOULD_RUN_NEW_WORKERS, f"{message}; {fix}", results.ref(workload))
+        if problem := _hidden_from_operator(workload, is_unnamed=is_unnamed):
+            message = f"{problem}, so the operator would run new workers beside it"
+            fix = "keep the graph in Git, or delete it and let the operator create it again"
+            yield results.error(codes.OPERATOR_WOULD_RUN_NEW_WORKERS, f"{message}; {fix}", results.ref(workload))
+
+
+def _hidden_from_operator(workload: Resource, *, is_unnamed: bool) -> str:
+    """Returns why an operator does not find a workload; empty if it does. `is_unnamed`: it looks for names without a hash."""
+    if joined := labels.of(workload).get(labels.SET_NAME):
+        return f"it belongs to the DisaggregatedSet {joined}, which no operator knows"
+    worker_hash = labels.of(workload).get(labels.WORKER_HASH, "")
+    is_named = workload["kind"] == moved_graphs.SET or f"-{worker_hash}" in workload["metadata"]["name"]
+    return f"the name lacks the worker hash {worker_hash} of its pods" if worker_hash and not (is_unnamed or is_named) else ""
 
 
 def _replicas(moved: MovedGraph) -> dict[str, int]:

@@ -105,6 +105,12 @@ class Engine:
     decodes_without_mode = True
     """True if a worker without a mode asks prefill workers, as a decode worker does."""
 
+    prefill_names: tuple[tuple[str, Version], ...] = (("prefill", (0, 0, 0)),)
+    """The names of components that a planner takes for its prefill worker, whatever their type is, with the first version of the planner.
+
+    They are those of `prefill_worker_k8s_name` in the planner of 0.9 to 1.7.
+    """
+
     bootstrap_host_flag = ""
     """The flag with the address at which a prefill worker answers decode workers, if its default is an address of the pod alone."""
 

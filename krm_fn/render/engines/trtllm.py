@@ -67,6 +67,7 @@ class TensorRTLLM(Engine):
     own_images = ("tensorrt-llm", "tritonserver")
     own_servers = ("trtllm-serve",)
     runtime_image = "tensorrtllm-runtime"
+    prefill_names = (("prefill", (0, 0, 0)), ("TRTLLMPrefillWorker", (0, 0, 0)))
     default_model = "TinyLlama/TinyLlama-1.1B-Chat-v1.0"  # dynamo/trtllm/backend_args.py, before 1.0 utils/trtllm_utils.py
     reads_mode_variable_since = (1, 0, 0)
     decodes_without_mode = False  # dynamo/trtllm/workers

@@ -58,6 +58,7 @@ class VLLM(Engine):
     own_images = ("vllm-openai", "vllm-openai-rocm")
     own_servers = ("vllm serve", "vllm.entrypoints.openai.api_server", "vllm.entrypoints.api_server")
     runtime_image = "vllm-runtime"
+    prefill_names = (("VllmPrefillWorker", (0, 0, 0)), ("prefill", (1, 6, 0)))
     default_model = "Qwen/Qwen3-0.6B"  # vllm/config/model.py, ModelConfig.model
     reads_mode_variable_since = (1, 0, 0)
     lora_flags = ("--enable-lora",)

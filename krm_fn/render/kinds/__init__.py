@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-DISAGGREGATED = "disaggregatedSet"
-"""The orchestrator that joins prefill and decode of a graph in one object."""
+ROLLOUT_GROUP = frozenset({"disaggregatedSet"})
+"""The orchestrators of which one object holds the workers of a graph that roll out together (`krm_fn.render.resolve.rollout_group`)."""
 WHOLE_GRAPH = frozenset({"grove"})
 """The orchestrators of which one object holds a whole graph. With all others, each component has its own objects.
 

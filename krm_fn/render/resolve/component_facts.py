@@ -8,7 +8,7 @@ from __future__ import annotations
 from krm_fn.base import codes, results
 from krm_fn.kubernetes.paths import leaves
 from krm_fn.render import engines, labels
-from krm_fn.render.kinds import DISAGGREGATED, dynamo_images, types
+from krm_fn.render.kinds import ROLLOUT_GROUP, dynamo_images, types
 from krm_fn.render.plan import EndpointPicker, Exposure, Identity, IngressPlan
 from krm_fn.render.resolve import graph_context
 from krm_fn.render.resolve.graph_context import GraphContext
@@ -36,11 +36,11 @@ def nodes(written: dict[str, Any]) -> int:
 
 def workload(context: GraphContext, identity: Identity, written: dict[str, Any]) -> str:
     """Returns the name of the workload kind: that of the orchestrator if it takes the component, otherwise one for the number of nodes."""
-    if context.orchestrator == DISAGGREGATED:
-        from krm_fn.render.resolve import rollout_group  # noqa: PLC0415 - few graphs have a DisaggregatedSet
+    if context.orchestrator in ROLLOUT_GROUP:
+        from krm_fn.render.resolve import rollout_group  # noqa: PLC0415 - few graphs have such an orchestrator
 
         if rollout_group.has(identity, labels.annotations(context.written)):
-            return "disaggregatedset"
+            return context.orchestrator.lower()
     elif context.orchestrator != "deployment":
         return context.orchestrator
     several = nodes(written) > 1 and context.config.leader_worker_set.enabled

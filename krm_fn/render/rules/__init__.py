@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from krm_fn.base import registry, results
 from krm_fn.base.records import NamedTuple
 from krm_fn.render import dynamo_api
-from krm_fn.render.kinds import DISAGGREGATED
+from krm_fn.render.kinds import ROLLOUT_GROUP
 from krm_fn.render.manifests import workloads
 from krm_fn.render.resolve.cluster import namespace
 from krm_fn.render.rules import (
@@ -40,8 +40,8 @@ def check_graph(plan: GraphPlan, pods: Sequence[Pods], cluster: ClusterFacts) ->
     """Yields the findings about a graph or a standalone component. `pods` holds those of each component."""
     if not plan.standalone:
         yield from graph_rules.check(plan)
-    if plan.config.orchestrator == DISAGGREGATED and not plan.standalone:
-        from krm_fn.render.rules import rollout_group_rules  # noqa: PLC0415 - few graphs have a DisaggregatedSet
+    if plan.config.orchestrator in ROLLOUT_GROUP and not plan.standalone:
+        from krm_fn.render.rules import rollout_group_rules  # noqa: PLC0415 - few graphs have such an orchestrator
 
         yield from rollout_group_rules.check(plan)
     for component in pods:

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from krm_fn.base import codes, results
-from krm_fn.kubernetes import identity
 from krm_fn.render import config as settings
-from krm_fn.render import labels
 from krm_fn.render.kinds import WHOLE_GRAPH, floors
 from krm_fn.render.manifests import gangs, workloads
-from krm_fn.render.manifests.workloads.grove import grove_schedulers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,16 +16,6 @@ if TYPE_CHECKING:
     from krm_fn.render.manifests.pod_builder import Pods
     from krm_fn.render.plan import ComponentPlan, GraphPlan
 
-_SCHEDULERS = {grove_schedulers.KAI: "kai", grove_schedulers.VOLCANO: "volcano"}
-"""The values of the setting by the `schedulerName` of their pods."""
-_MARKS = {
-    labels.KAI_QUEUE_NAME: "kai",
-    labels.VOLCANO_QUEUE_NAME: "volcano",
-    labels.POD_GROUP: "volcano",
-    identity.KAI_QUEUE: "kai",
-    identity.VOLCANO_QUEUE: "volcano",
-}
-"""Annotations of graphs, and labels and annotations of pods, that only one gang scheduler reads, with its value of the setting."""
 _OF_GROUP = ("schedulerName", "priorityClassName", "preemptionPolicy")
 """Fields that all pods of a PodGroup have alike (kubernetes `pkg/scheduler/schedule_one_podgroup.go` validatePodGroup)."""
 
@@ -72,9 +59,10 @@ def _report_no_gangs(plan: GraphPlan, name: str) -> Result:
 
 def _check_grove(plan: GraphPlan, name: str) -> Iterator[Result]:
     """Reports settings of Grove that enable another scheduler than `gangScheduling`."""
-    grove = plan.config.grove
-    enabled = {"kai": grove.kai_scheduler.enabled, "volcano": grove.volcano_scheduler.enabled}
-    for other in (other for other, is_enabled in enabled.items() if is_enabled and other != name):
+    for other in gangs.names():
+        scheduler = getattr(plan.config.grove, f"{other}_scheduler", None)
+        if other == name or not scheduler or not scheduler.enabled:
+            continue
         key = f"grove.{other}Scheduler"
         message = f"gangScheduling is {name}, and {key} is enabled, but one scheduler starts all pods"
         yield results.error(codes.SEVERAL_GANG_SCHEDULERS, f"{message}; remove {key}.enabled, or write gangScheduling: {other}", plan.ref)
@@ -96,16 +84,17 @@ def _check_platform(plan: GraphPlan, scheduler: GangScheduler) -> Iterator[Resul
 def _check_marks(plan: GraphPlan, members: Sequence[Pods]) -> Iterator[Result]:
     """Warns of labels and annotations that only another gang scheduler reads."""
     templates = [template for component in members for template in component.plan.templates]
-    places = [
+    marked = [
         (plan.annotations, ("metadata", "annotations")),
         *((template.pod.labels, template.at("podTemplate", "metadata", "labels")) for template in templates),
         *((template.pod.annotations, template.at("podTemplate", "metadata", "annotations")) for template in templates),
     ]
     name = plan.config.gang_scheduling
-    for marks, path in places:
-        for key in (key for key in marks if _MARKS.get(key, name) != name):
-            message = f"only the gang scheduler {_MARKS[key]} reads {key}, and gangScheduling is {name}"
-            fix = f"remove {key}, or write gangScheduling: {_MARKS[key]}"
+    readers = {mark: reader for reader in gangs.names() for mark in gangs.get(reader).marks if reader != name}
+    for marks, path in marked:
+        for key in (key for key in marks if key in readers):
+            message = f"only the gang scheduler {readers[key]} reads {key}, and gangScheduling is {name}"
+            fix = f"remove {key}, or write gangScheduling: {readers[key]}"
             yield results.warning(codes.MARK_OF_OTHER_GANG_SCHEDULER, f"{message}; {fix}", plan.ref, (*path, key))
 
 
@@ -122,7 +111,7 @@ def _check_pods(pods: Pods, scheduler: GangScheduler) -> Iterator[Result]:
 
 def _check_scheduler_name(plan: ComponentPlan, scheduler: GangScheduler) -> Iterator[Result]:
     written = plan.pod.spec.get("schedulerName") or ""
-    other = _SCHEDULERS.get(written)
+    other = next((name for name in gangs.names() if written and written == gangs.get(name).grove_scheduler), "")
     if written and written != scheduler.scheduler and (other or scheduler.scheduler):
         message = f"gangScheduling is {plan.config.gang_scheduling}, and schedulerName is {written}, but one scheduler starts a group"
         fix = f"remove schedulerName, or write gangScheduling: {other or 'none'}"

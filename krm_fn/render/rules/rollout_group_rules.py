@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from krm_fn.base import codes, results
 from krm_fn.render import labels
-from krm_fn.render.kinds import DISAGGREGATED
+from krm_fn.render.kinds import ROLLOUT_GROUP
 from krm_fn.render.resolve import rollout_group
 
 TYPE_CHECKING = False
@@ -14,13 +14,12 @@ if TYPE_CHECKING:
     from krm_fn.base.results import Result
     from krm_fn.render.plan import GraphPlan
 
-_SETTING = f"orchestrator: {DISAGGREGATED}"
 _ANNOTATIONS = ("metadata", "annotations")
 
 
 def check(plan: GraphPlan) -> Iterator[Result]:
     """Reports a graph that cannot have a DisaggregatedSet, and an annotation that changes nothing."""
-    if plan.orchestrator != DISAGGREGATED:
+    if plan.orchestrator not in ROLLOUT_GROUP:
         message = "the annotation says that the operator runs this graph with Grove, so it gets no DisaggregatedSet"
         yield results.warning(codes.SET_OF_GROVE, f"{message}; remove the annotation", plan.ref, (*_ANNOTATIONS, labels.WORKLOAD_PROVIDER))
         return
@@ -34,8 +33,8 @@ def check(plan: GraphPlan) -> Iterator[Result]:
         fix = f"give the {parts} of the two phases their types, or use orchestrator: deployment"
         yield results.error(codes.NOTHING_TO_JOIN, f"{message}; {fix}", plan.ref, plan.at("components"))
     if not plan.config.leader_worker_set.enabled:
-        message = f"{_SETTING} needs the controller of LeaderWorkerSets, and leaderWorkerSet.enabled is false; set it to true"
-        yield results.error(codes.SET_WITHOUT_CONTROLLER, message, plan.ref)
+        problem = f"orchestrator: {plan.orchestrator} needs the controller of LeaderWorkerSets, and leaderWorkerSet.enabled is false"
+        yield results.error(codes.SET_WITHOUT_CONTROLLER, f"{problem}; set it to true", plan.ref)
     if plan.config.restart == "sync" and plan.restart and plan.restart.id:
         message = "the syncer would restart the roles of the DisaggregatedSet one after the other, and each of them restarts all"
         yield results.error(codes.RESTART_OF_ONE_ROLE, f"{message}; set restart: render in the configuration", plan.ref, plan.at("restart"))

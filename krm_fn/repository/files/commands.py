@@ -36,7 +36,7 @@ class CommandResult(NamedTuple):
     slow: bool = False
 
 
-class Listener(NamedTuple):
+class PipeListener(NamedTuple):
     """A descriptor on which the command says something, and the function that gets the bytes while the command runs."""
 
     descriptor: int
@@ -60,7 +60,7 @@ def run(  # noqa: PLR0913 - one for each property of a process
     stdin: bytes = b"",
     limit: int | None = None,
     stopped: threading.Event | None = None,
-    listener: Listener | None = None,
+    listener: PipeListener | None = None,
 ) -> CommandResult:
     """Runs a command in a folder. Ends the command and its children after a time, and if it prints too much.
 
@@ -101,7 +101,7 @@ def _file(content: bytes) -> IO[bytes]:
 
 
 def _collect_output(
-    process: subprocess.Popen[bytes], seconds: float, limit: int, stopped: threading.Event | None, listener: Listener | None
+    process: subprocess.Popen[bytes], seconds: float, limit: int, stopped: threading.Event | None, listener: PipeListener | None
 ) -> CommandResult:
     """Reads both streams until they end, or until the command must end."""
     out, err = bytearray(), bytearray()

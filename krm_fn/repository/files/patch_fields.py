@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from krm_fn.base import json_pointer
 from krm_fn.base.results import Path
 from krm_fn.kubernetes import paths
 
@@ -47,14 +48,13 @@ def _operations(operations: list[Any], path: Path, value: Any, built: Any = None
     }
     for index in reversed(range(len(operations))):
         operation = operations[index] if isinstance(operations[index], dict) else {}
-        steps = str(operation.get("path", "")).split("/")[1:]
+        steps = json_pointer.steps(str(operation.get("path", "")))
         pairs = enumerate(zip(steps, path, strict=False))
         is_prefix = len(steps) <= len(path) and all(number in named or _is_step(*pair) for number, pair in pairs)
         if operation.get("op") in _WRITING and steps and is_prefix and paths.at(operation.get("value"), path[len(steps) :]) == value:
             yield index, "value", *path[len(steps) :]
 
 
-def _is_step(written: str, step: str | int) -> bool:
-    """True if a step of a JSON pointer (RFC 6901) is a step of a path. `-` is the end of a list."""
-    name = written.replace("~1", "/").replace("~0", "~")
+def _is_step(name: str, step: str | int) -> bool:
+    """True if a step of a JSON pointer is a step of a path. `-` is the end of a list."""
     return name == str(step) or (name == "-" and isinstance(step, int))

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from krm_fn.base import codes
 from krm_fn.render import engines
 from krm_fn.render.plan import ComponentPlan
-from krm_fn.review.arguments import worker_modes
+from krm_fn.review.arguments import flag_tables, worker_modes
 from krm_fn.review.arguments.argument_rules import ArgumentFinding
 from krm_fn.review.arguments.command_line_parser import Use
 from krm_fn.review.arguments.judged_commands import JudgedCommand
@@ -24,8 +24,6 @@ _MODE, _WORKERS = "mode", {"disagg": ("prefill", "decode"), "prefill": ("prefill
 """The field with the mode of the planner, and the modes of the workers that it then scales."""
 _FIELD, _DEFAULT = "backend", "vllm"
 """The field of the document, and its value without one (`SLAPlannerDefaults.backend`, 0.9 to 1.7)."""
-_OF_VLLM, _SHORT = "VllmPrefillWorker", "prefill"
-_RELEASES_WITH_LONG_NAMES = ("0.", "1.0.", "1.1.", "1.2.", "1.3.", "1.4.", "1.5.")
 
 
 def check(commands: Sequence[JudgedCommand], components: Sequence[ComponentPlan]) -> Iterator[WorkerFinding]:
@@ -79,22 +77,14 @@ def _check_types(commands: Sequence[JudgedCommand]) -> Iterator[WorkerFinding]:
     typed = [judged for judged in workers if worker_modes.PREFILL in (judged.plan.identity.type, judged.plan.identity.sub_type)]
     if planners and len(workers) == 1 and not typed and all(_scales_both(judged) for judged in planners):
         (judged,) = workers
-        if judged.engine and judged.plan.identity.service not in _default_names(judged.engine.name, planners[0].table.release):
+        release = flag_tables.number(planners[0].table.release)
+        names = {name for name, since in judged.engine.prefill_names if since <= release} if judged.engine else set()
+        if judged.plan.identity.service not in names:
             field = judged.plan.word("subComponentType")
             problem = "the planner finds the prefill worker by its type, and this one has no type prefill, so the planner ends at its start"
             fix = f"add {field}: prefill" if field == "subComponentType" else f"write {field}: prefill"
-            found = ArgumentFinding(codes.WORKER_UNKNOWN_TO_PLANNER, "warning", worker_modes.word(judged), f"{problem}; {fix}")
-            yield WorkerFinding(judged, found)
-
-
-def _default_names(engine: str, release: str) -> tuple[str, ...]:
-    """Returns the names of components that a planner takes for its prefill worker whatever their type is.
-
-    They are those of `prefill_worker_k8s_name` in 0.9 to 1.7. `release` is that of the planner.
-    """
-    if engine == "vllm":
-        return (_OF_VLLM,) if release.startswith(_RELEASES_WITH_LONG_NAMES) else (_OF_VLLM, _SHORT)
-    return (_SHORT, "TRTLLMPrefillWorker") if engine == "trtllm" else (_SHORT,)
+            word = worker_modes.word(judged)
+            yield WorkerFinding(judged, ArgumentFinding(codes.WORKER_UNKNOWN_TO_PLANNER, "warning", word, f"{problem}; {fix}"))
 
 
 def _scales_both(planner: JudgedCommand) -> bool:

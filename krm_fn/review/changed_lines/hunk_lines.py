@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from yaml.error import YAMLError
 
+from krm_fn.base import json_pointer
 from krm_fn.base.results import Path
 from krm_fn.origins import text_hunks
 from krm_fn.origins.text_hunks import Hunk, RevisionText, TextPair
@@ -255,8 +256,7 @@ def _pointer(node: TextNode) -> Path | None:
     pointer = node.entry("path") if node.entry("op") else None
     if pointer is None or not pointer.text.startswith("/"):
         return None
-    steps = [step.replace("~1", "/").replace("~0", "~") for step in pointer.text.split("/")[1:]]
-    return tuple(int(step) if step.isdigit() else step for step in steps)
+    return tuple(int(step) if step.isdigit() else step for step in json_pointer.steps(pointer.text))
 
 
 def _points(leaf: TextField, sought: Sought, value: str) -> int:

@@ -36,7 +36,7 @@ class _WorkloadRules(NamedTuple):
 
     forecast: Callable[[ObjectChange, ClusterState], KindForecast]
     scalable_parts: Callable[[Resource, str], Iterator[tuple[Service | None, dict[str, Any]]]] = object_rules.scalable_parts
-    service_at: Callable[[Resource, Path, str], Service | None] = lambda *_: None
+    service_at: Callable[[Resource, Path, str], Service | None] | None = None
 
 
 _RULES = {
@@ -151,7 +151,7 @@ def _old_services(change: ObjectChange, part: KindForecast) -> Iterator[Service]
     """Yields the services whose pods an object makes before the change."""
     if change.old is None:
         return
-    if _rules(change.key).scalable_parts is not object_rules.scalable_parts:
+    if _rules(change.key).service_at:
         yield from (service for service, _ in scalable_parts(change.key, change.old) if service)
     else:
         yield from part.services
@@ -181,7 +181,8 @@ def scalable_parts(key: ObjectKey, resource: Resource) -> Iterator[tuple[Service
 
 def service_at(key: ObjectKey, resource: Resource, path: Path) -> Service | None:
     """Returns the service that a field of a workload with several services is about; None for a field that is about all of them."""
-    return _rules(key).service_at(resource, path, key.namespace)
+    rules = _rules(key)
+    return rules.service_at(resource, path, key.namespace) if rules.service_at else None
 
 
 def _rules(key: ObjectKey) -> _WorkloadRules:

@@ -108,7 +108,7 @@ def _rollouts(change: ObjectChange, *, replaces: bool) -> Iterator[Rollout]:
     peaks = role_steps.peaks(planned) if replaces else [role.new for role in planned]
     for name, role, peak in zip(names, planned, peaks, strict=True):
         old, new = old_roles.get(name), new_roles.get(name)
-        old_demands, new_demands = (leader_worker_sets.demands_of(values.mapping((each or {}).get("spec"))) for each in (old, new))
+        old_demands, new_demands = (leader_worker_sets.demands_of(values.mapping((state or {}).get("spec"))) for state in (old, new))
         yield Rollout(
             min(role.old * slices, object_rules.MOST),
             min(role.new * slices, object_rules.MOST),

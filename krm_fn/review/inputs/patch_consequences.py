@@ -21,8 +21,8 @@ _CAUSED = (_COLLISION, codes.CONTAINER_WITHOUT_IMAGE, codes.MISSING_MAIN_CONTAIN
 
 def judge_patches(findings: Sequence[Result], sources: Sequence[Source]) -> list[Result]:
     """Returns the findings about resources, without those that a patch causes, and with the flags that a patch replaced."""
-    kept = without_emptied(without_consequences(findings), sources)
-    return with_replaced_flags(replaced_arguments.explain_replaced(kept, sources), sources)
+    causes = without_emptied(without_consequences(findings), sources)
+    return with_replaced_flags(replaced_arguments.explain_replaced(causes, sources), sources)
 
 
 def without_emptied(findings: Sequence[Result], sources: Iterable[Source]) -> list[Result]:

@@ -60,16 +60,16 @@ def renamed(*names):
     return lambda state: [role.update(name=name) for role, name in zip(the_set(state)["spec"]["roles"], names, strict=True)]
 
 
-def codes_of(found):
-    return [finding.code for outcome in found.outcomes for finding in outcome.findings]
+def codes_of(result):
+    return [finding.code for outcome in result.outcomes for finding in outcome.findings]
 
 
 def test_old_roles_stay_if_no_role_keeps_its_name():
     """The controller looks for old replicas of the new names only (Reconcile), so the GPUs of both generations are held for good."""
-    found = forecast_of(objects(), edited(renamed("fill", "generate")))
-    assert codes_of(found) == ["DYN832"]
-    assert found.restarting == ()
-    assert (found.gpus.before, found.gpus.after) == (16, 32)
+    result = forecast_of(objects(), edited(renamed("fill", "generate")))
+    assert codes_of(result) == ["DYN832"]
+    assert result.restarting == ()
+    assert (result.gpus.before, result.gpus.after) == (16, 32)
 
 
 KEPT = [
@@ -93,16 +93,16 @@ def containers(state):
 
 @cases("change", ROLLING)
 def test_a_change_of_one_role_restarts_both(change):
-    found = forecast_of(objects(), edited(change))
-    assert {service.name for service in found.restarting} == {"Prefill", "Decode"}
+    result = forecast_of(objects(), edited(change))
+    assert {service.name for service in result.restarting} == {"Prefill", "Decode"}
 
 
 @cases("change", STAYING)
 def test_a_change_outside_of_the_pod_templates_restarts_nothing(change):
     """The revision covers the names of the roles and their pod templates (ComputeRevision)."""
-    found = forecast_of(objects(), edited(change))
-    assert found.restarting == ()
-    assert {outcome.effect for outcome in found.outcomes} == {"same", "updated"}
+    result = forecast_of(objects(), edited(change))
+    assert result.restarting == ()
+    assert {outcome.effect for outcome in result.outcomes} == {"same", "updated"}
 
 
 PEAKS = [
@@ -124,14 +124,14 @@ def test_a_rollout_needs_free_gpus_for_both_roles_at_once():
     """The controller waits until the new replicas of all roles are ready."""
     node = {"metadata": {"name": "a"}, "status": {"allocatable": {"nvidia.com/gpu": "20"}}}
     changes = object_changes.between_states(objects(), edited(lambda state: containers(state)[0].update(image="other:1")))
-    found = forecast.forecast(changes, nodes=[node])
-    assert (found.free, found.needed) == (4, 8)
-    assert [outcome.stuck for outcome in found.outcomes if outcome.key.kind == "DisaggregatedSet"] == [True]
+    result = forecast.forecast(changes, nodes=[node])
+    assert (result.free, result.needed) == (4, 8)
+    assert [outcome.stuck for outcome in result.outcomes if outcome.key.kind == "DisaggregatedSet"] == [True]
 
 
 @pytest.mark.parametrize("back", [False, True], ids=["to a set", "back"])
 def test_a_move_between_deployments_and_a_set_restarts_all_pods(back):
     states = [objects(settings={}), objects()]
-    found = forecast_of(*(reversed(states) if back else states))
-    assert {service.name for service in found.restarting} == {"Prefill", "Decode"}
-    assert found.gpus.peak == 32
+    result = forecast_of(*(reversed(states) if back else states))
+    assert {service.name for service in result.restarting} == {"Prefill", "Decode"}
+    assert result.gpus.peak == 32

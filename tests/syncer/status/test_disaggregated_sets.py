@@ -49,8 +49,8 @@ def status(objects, *sets):
     return graph_status.of_graph(graph, index, NOW, FEATURES)
 
 
-def message(found):
-    return next(condition["message"] for condition in found["conditions"] if condition["type"] == "Ready")
+def message(computed):
+    return next(condition["message"] for condition in computed["conditions"] if condition["type"] == "Ready")
 
 
 def both(objects, **of_prefill):
@@ -68,12 +68,12 @@ def outdated(workload):
 
 def test_a_graph_is_ready_with_the_newest_leader_worker_set_of_each_role():
     objects = rendered()
-    found = status(objects, *both(objects))
-    assert found["state"] == "successful"
-    assert found["components"]["Prefill"]["componentKind"] == "LeaderWorkerSet"
-    assert found["components"]["Prefill"]["componentNames"] == ["chat-1234abcd-prefill"]
+    computed = status(objects, *both(objects))
+    assert computed["state"] == "successful"
+    assert computed["components"]["Prefill"]["componentKind"] == "LeaderWorkerSet"
+    assert computed["components"]["Prefill"]["componentNames"] == ["chat-1234abcd-prefill"]
     counts = {
-        name: [entry[field] for field in ("replicas", "updatedReplicas", "readyReplicas")] for name, entry in found["components"].items()
+        name: [entry[field] for field in ("replicas", "updatedReplicas", "readyReplicas")] for name, entry in computed["components"].items()
     }
     assert counts == {"Prefill": [3, 3, 3], "Decode": [2, 2, 2]}
 
@@ -105,16 +105,16 @@ ROWS = [
 @cases(("change", "fields", "problem"), ROWS)
 def test_a_graph_is_not_ready_while(change, fields, problem):
     objects = rendered()
-    found = status(objects, *change(both(objects, **fields)))
-    assert found["state"] == "pending"
-    assert problem in message(found)
-    assert "role decode" not in message(found)
+    computed = status(objects, *change(both(objects, **fields)))
+    assert computed["state"] == "pending"
+    assert problem in message(computed)
+    assert "role decode" not in message(computed)
 
 
 def test_a_service_without_any_leader_worker_set_has_no_counts():
     objects = rendered()
-    found = status(objects, both(objects)[1])
-    assert sorted(found["components"]) == ["Decode"]
+    computed = status(objects, both(objects)[1])
+    assert sorted(computed["components"]) == ["Decode"]
 
 
 @pytest.mark.parametrize("value", [None, "text", [], [{"name": 1}], [{"spec": {"replicas": "x"}}]])

@@ -38,6 +38,12 @@ class GangScheduler:
     scheduler = ""
     """The `schedulerName` of the pods; empty if they keep that of the author."""
 
+    grove_scheduler = ""
+    """The `schedulerName` of the pods under Grove; empty if it starts no gangs there."""
+
+    marks: tuple[str, ...] = ()
+    """Annotations of graphs, and labels and annotations of pods, that only this gang scheduler reads."""
+
     per_replica = False
     """True if each replica of a component needs a LeaderWorkerSet of its own, because its pods name their gang."""
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from krm_fn.kubernetes import identity
+from krm_fn.render import labels
 from krm_fn.render.kinds import WHOLE_GRAPH
 from krm_fn.render.manifests.gangs import GangScheduler
 
@@ -12,6 +14,14 @@ if TYPE_CHECKING:
 
 class KaiGangs(GangScheduler):
     """Starts the pods of a graph under Grove."""
+
+    grove_scheduler = "kai-scheduler"
+    """The scheduler of the pods of Grove.
+
+    Rule grove.kai-scheduler: The KAI scheduler has the name `kai-scheduler`. (operator: internal/dynamo/grove.go
+    injectKaiSchedulerIfEnabled)
+    """
+    marks = (labels.KAI_QUEUE_NAME, identity.KAI_QUEUE)
 
     def obstacle(self, graph: GraphPlan) -> str:
         """Returns that Grove is not the orchestrator."""

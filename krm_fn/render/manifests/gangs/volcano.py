@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from krm_fn.kubernetes import identity
 from krm_fn.render import labels, names
 from krm_fn.render.kinds import WHOLE_GRAPH
 from krm_fn.render.manifests.gangs import Gang, GangScheduler
@@ -29,6 +30,13 @@ class VolcanoGangs(GangScheduler):
     Rule leader-worker-set.scheduler: In Dynamo 0.9, the scheduler `volcano` starts the pods of a group together. (operator:
     internal/controller/dynamocomponentdeployment_controller.go generateLeaderWorkerSet)
     """
+
+    grove_scheduler = "volcano"
+    """The scheduler of the pods of Grove.
+
+    Rule grove.volcano-scheduler: Volcano has the name `volcano`. (operator: internal/dynamo/grove.go injectVolcanoSchedulerIfEnabled)
+    """
+    marks = (labels.VOLCANO_QUEUE_NAME, labels.POD_GROUP, identity.VOLCANO_QUEUE)
 
     def gather(self, plan: ComponentPlan, index: int, templates: Iterable[PodTemplateSpec]) -> Gang:
         """Returns a PodGroup, and the pod templates, which name it in an annotation.

@@ -10,7 +10,6 @@ from __future__ import annotations
 from krm_fn.base import codes, results
 from krm_fn.kubernetes import digest, merge, paths
 from krm_fn.render import labels, names
-from krm_fn.render.kinds import DISAGGREGATED
 from krm_fn.render.manifests import gangs, pod_template, services, workloads
 from krm_fn.render.manifests.workloads import Workload, deployment, leaderworkerset_native
 from krm_fn.render.workload_list import WorkloadEntry
@@ -39,7 +38,7 @@ class DisaggregatedSetWorkload(Workload):
 
     kinds = ("DisaggregatedSet",)
     objects = (("disaggregatedset.x-k8s.io", "DisaggregatedSet"),)
-    orchestrator = DISAGGREGATED
+    orchestrator = "disaggregatedSet"
     platform = "leader_worker_set"
     platform_floor = "0.9.0"
     templates = paths.ROLE_TEMPLATES

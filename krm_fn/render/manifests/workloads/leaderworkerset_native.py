@@ -101,11 +101,11 @@ def template(pod: Pod) -> PodTemplateSpec:
     Rule leader-worker-set.template-v1.5: In Dynamo 1.5, a pod template of a LeaderWorkerSet has a label with its role. (operator:
     internal/controller/dynamocomponentdeployment_controller.go generateLeaderPodTemplateSpec, generateWorkerPodTemplateSpec)
     """
-    made, plan = pod_template.template(pod), pod.role.component
+    written, plan = pod_template.template(pod), pod.role.component
     added: Labels = {labels.ROLE: pod.role.role}
     if not plan.release.pod_metadata.follows_selector:
         added[labels.NAMESPACE] = plan.identity.labels[labels.NAMESPACE]
-    return {**made, "metadata": {**made["metadata"], "labels": _leaderworkersets.labels_of(made, added)}}
+    return {**written, "metadata": {**written["metadata"], "labels": _leaderworkersets.labels_of(written, added)}}
 
 
 WORKLOAD = NativeLeaderWorkerSetWorkload()

@@ -134,10 +134,11 @@ class WorkloadFamily:
         self._members: dict[str, list[ReplicaStatus]] = {}
         self._pods: dict[str, list[ReplicaStatus]] = {}
         for status in self.statuses:
-            if status.key.kind in ("PodClique", "LeaderWorkerSet"):
+            if status.key.kind == "Pod":
+                if status.problem:
+                    self._pods.setdefault(status.member, []).append(status)
+            elif status.member:
                 self._members.setdefault(status.member, []).append(status)
-            elif status.key.kind == "Pod" and status.problem:
-                self._pods.setdefault(status.member, []).append(status)
         self._templates: dict[str, list[TemplateStatus]] = {}
         self._served: dict[str, list[TemplateStatus]] = {}
         self._by_clique: dict[str, TemplateStatus] = {}

@@ -44,8 +44,8 @@ def test_a_role_has_the_replicas_of_its_component():
 
 def test_frontends_and_workers_that_do_both_stay_deployments():
     others = (beta.component("Frontend", "frontend"), beta.component("Encode"))
-    found = rendered(*others)
-    assert {name for name in found if name.startswith("Deployment/")} == {"Deployment/chat-frontend", "Deployment/chat-encode"}
+    objects = rendered(*others)
+    assert {name for name in objects if name.startswith("Deployment/")} == {"Deployment/chat-frontend", "Deployment/chat-encode"}
     joined = rendered(*others, annotations={labels.ROLLOUT_GROUP: "Encode"})
     assert {name for name in joined if name.startswith("Deployment/")} == {"Deployment/chat-frontend"}
     assert [role["name"] for role in joined["DisaggregatedSet/chat"]["spec"]["roles"]] == ["prefill", "decode", "encode"]
@@ -53,11 +53,11 @@ def test_frontends_and_workers_that_do_both_stay_deployments():
 
 def test_both_roles_have_the_worker_hash_that_the_annotation_of_the_revision_follows():
     """A router finds workers in the Dynamo namespace with the hash, so that generations never meet."""
-    found = roles()
-    templates = [role["spec"]["leaderWorkerTemplate"]["workerTemplate"] for role in found.values()]
+    by_name = roles()
+    templates = [role["spec"]["leaderWorkerTemplate"]["workerTemplate"] for role in by_name.values()]
     (worker_hash,) = {template["metadata"]["labels"][labels.WORKER_HASH] for template in templates}
     assert worker_hash
-    revisions = {role["metadata"]["annotations"][labels.SET_REVISION] for role in found.values()}
+    revisions = {role["metadata"]["annotations"][labels.SET_REVISION] for role in by_name.values()}
     other = roles(prefill={"replicas": 9, "main": {"image": f"{beta.IMAGE}-1"}})
     assert len(revisions | {role["metadata"]["annotations"][labels.SET_REVISION] for role in other.values()}) == 2
     scaled = roles(prefill={"replicas": 9})
@@ -67,15 +67,15 @@ def test_both_roles_have_the_worker_hash_that_the_annotation_of_the_revision_fol
 @pytest.mark.parametrize(("key", "value", "steps"), [(labels.MAX_SURGE, "2", (2, "25%")), (labels.MAX_UNAVAILABLE, "1", ("25%", 1))])
 def test_annotations_set_the_steps_of_a_role(key, value, steps):
     """Without them, the controller adds one replica of each role and takes none away before."""
-    found = roles(prefill={"metadata": {"annotations": {key: value}}})
-    assert found["prefill"]["spec"]["rolloutStrategy"] == {
+    by_name = roles(prefill={"metadata": {"annotations": {key: value}}})
+    assert by_name["prefill"]["spec"]["rolloutStrategy"] == {
         "type": "RollingUpdate",
         "rollingUpdateConfiguration": dict(zip(("maxSurge", "maxUnavailable"), steps, strict=True)),
     }
-    assert "rolloutStrategy" not in found["decode"]["spec"]
+    assert "rolloutStrategy" not in by_name["decode"]["spec"]
 
 
 def test_the_service_of_a_role_selects_leaders_only():
-    found = rendered()
-    assert found["Service/chat-decode"]["spec"]["selector"][labels.ROLE] == "leader"
-    assert labels.ROLE not in found["Service/chat-prefill"]["spec"]["selector"]
+    objects = rendered()
+    assert objects["Service/chat-decode"]["spec"]["selector"][labels.ROLE] == "leader"
+    assert labels.ROLE not in objects["Service/chat-prefill"]["spec"]["selector"]

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from krm_fn.kubernetes import identity
 from krm_fn.render import labels
+from krm_fn.render.manifests import gangs
+from krm_fn.render.manifests.gangs import kai, volcano
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,23 +16,17 @@ if TYPE_CHECKING:
     from krm_fn.kubernetes.types import Labels
     from krm_fn.render.plan import ComponentPlan, GraphPlan
 
-KAI, VOLCANO = "kai-scheduler", "volcano"
-"""The names of the schedulers that start the pods of a group together.
-
-Rule grove.kai-scheduler: The KAI scheduler has the name `kai-scheduler`. (operator: internal/dynamo/grove.go injectKaiSchedulerIfEnabled)
-"""
-_GANG_SCHEDULERS = {"kai": KAI, "volcano": VOLCANO}
-"""The schedulers of Grove by their names in the setting `gangScheduling`.
-
-Rule grove.gang-scheduling: The setting `gangScheduling` decides which scheduler starts the gangs of Grove. (krm-fn)
-"""
+KAI, VOLCANO = kai.GANG_SCHEDULER.grove_scheduler, volcano.GANG_SCHEDULER.grove_scheduler
 _DEFAULT = "default-scheduler"
 
 
 def enabled_scheduler(plan: ComponentPlan | GraphPlan) -> str:
-    """Returns the scheduler that the configuration enables for Grove; empty for the default scheduler."""
+    """Returns the scheduler that the configuration enables for Grove; empty for the default scheduler.
+
+    Rule grove.gang-scheduling: The setting `gangScheduling` decides which scheduler starts the gangs of Grove. (krm-fn)
+    """
     if plan.config.gang_scheduling:
-        return _GANG_SCHEDULERS.get(plan.config.gang_scheduling, "")
+        return gangs.get(plan.config.gang_scheduling).grove_scheduler
     if plan.config.grove.kai_scheduler.enabled:
         return KAI
     return VOLCANO if plan.release.grove.volcano and plan.config.grove.volcano_scheduler.enabled else ""
