@@ -78,7 +78,7 @@ _LATE = ("crds", "generators", "validators", "vars")
 
 
 def _transformers(tree: Tree, folder: str, kustomization: dict[str, Any]) -> list[Any]:
-    """Returns the functions of a layer in their order; None for what is no file and no text, such as a folder."""
+    """Returns the functions of a layer in their order; None for an entry that is neither a file nor a text, such as a folder."""
     values: list[Any] = []
     for entry in entries(kustomization, "transformers"):
         name = posixpath.normpath(posixpath.join(folder, entry.strip())) if isinstance(entry, str) else ""

@@ -1,7 +1,7 @@
 """Finds operations of JSON patches without a value: kustomize writes a null in its place, and says nothing.
 
-`add`, `replace` and `test` need a value (RFC 6902, sections 4.1, 4.3 and 4.6); `gopkg.in/evanphx/json-patch.v4` takes null for a
-missing one.
+`add`, `replace` and `test` need a value (RFC 6902, sections 4.1, 4.3 and 4.6); `gopkg.in/evanphx/json-patch.v4` writes null
+in place of a missing one.
 """
 
 from __future__ import annotations

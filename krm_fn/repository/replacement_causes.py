@@ -35,7 +35,7 @@ def find(tree: Tree, closure: Closure, messages: str, bases: Iterable[Source]) -
 
 
 def _of_source(closure: Closure, kind: str, name: str, bases: Iterable[Source]) -> BuildCause | None:
-    """Returns the cause of a replacement whose source is no resource of the build."""
+    """Returns the cause of a replacement whose source is not a resource of the build."""
     for kustomization in closure.folders.values():
         for number, entry in enumerate(entries(kustomization.value, "replacements")):
             if (text_of(entry, "source", "kind"), text_of(entry, "source", "name")) == (kind, name):

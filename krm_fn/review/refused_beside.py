@@ -147,7 +147,7 @@ def _route(route: Resource) -> Iterator[Result]:
         kind, value = text(mapping(match).get("type")) or "PathPrefix", text(mapping(match).get("value")) or "/"
         if kind not in _MATCHES:
             right = _MEANT_MATCHES.get(kind.lower()) or spelling.nearest(kind, _MATCHES)
-            yield _refuse(route, (*path, "type"), f"{kind} is no type of a path; write {right or ' or '.join(_MATCHES)}", right or None)
+            yield _refuse(route, (*path, "type"), f"{kind} is not a type of a path; write {right or ' or '.join(_MATCHES)}", right or None)
         elif kind != "RegularExpression" and not value.startswith("/"):
             yield _refuse(route, (*path, "value"), f"a path begins with a slash; write /{value}", f"/{value}")
 

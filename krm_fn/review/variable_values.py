@@ -57,8 +57,8 @@ def _variable(resource: Resource, path: Path, entry: dict[str, Any]) -> Iterator
         yield results.warning(codes.VARIABLE_WITHOUT_VALUE, message, results.ref(resource), (*path, "name"))
     value = text(entry.get("value"))
     if right := vllm_switches.number_of(name, value):
-        message = f'vLLM reads {name} as a number, and {value} is none, so the worker ends; write "{right}"'
-        yield results.warning(codes.SWITCH_IS_NO_NUMBER, message, results.ref(resource), (*path, "value"), current=value, proposed=right)
+        message = f'vLLM reads {name} as a number, and {value} is not one, so the worker ends; write "{right}"'
+        yield results.warning(codes.SWITCH_IS_NOT_A_NUMBER, message, results.ref(resource), (*path, "value"), current=value, proposed=right)
 
 
 def _not_replaced(resource: Resource) -> Iterator[Result]:

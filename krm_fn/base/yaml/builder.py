@@ -145,7 +145,7 @@ class Builder:
             is_joined = isinstance(value, (dict, list)) and type(mapping[key]) is type(value) and mapping[key] and mapping[key] != value
             fix = f"write the entries of both below one {key}" if is_joined and value else "remove one of the two"
             if is_joined and isinstance(value, dict) and not value.keys().isdisjoint(mapping[key]):
-                fix = "give one of the two another name, or remove it"  # they are two things: their common keys cannot stand below one
+                fix = "give one of the two another name, or remove it"  # they are two things: their common keys cannot be below one
             self.report(codes.DUPLICATE_KEY, f"the key {key} is set twice in this mapping; {fix}", event)
         elif key is not None:
             mapping[key] = value

@@ -162,7 +162,7 @@ def _second_colon(text: str, start: int, offset: int, lines: int) -> Cause | Non
         if image and tag:
             return Cause(f"a blank stands before the tag of the image; remove it: write image: {image[1]}:{tag[1]}", offset)
         if two := _TWO_KEYS.fullmatch(before.removeprefix("- ")):
-            problem = f"a second key, {two[1]}, stands on the line of {key[0]}"
+            problem = f"the line of {key[0]} has a second key, {two[1]}"
             return Cause(f"{problem}; write {two[1]}: on a line of its own, or put the text behind {key[0]} in quotes", offset)
         return Cause(f"the text behind {key[0]} contains a colon and a blank; put this text in quotes", offset)
     above = next(_lines_above(text, start), None)

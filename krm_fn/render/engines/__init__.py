@@ -106,7 +106,7 @@ class Engine:
     """True if a worker without a mode asks prefill workers, as a decode worker does."""
 
     prefill_names: tuple[tuple[str, Version], ...] = (("prefill", (0, 0, 0)),)
-    """The names of components that a planner takes for its prefill worker, whatever their type is, with the first version of the planner.
+    """The names of components that a planner uses as its prefill worker, whatever their type is, with the first version of the planner.
 
     They are those of `prefill_worker_k8s_name` in the planner of 0.9 to 1.7.
     """

@@ -211,7 +211,7 @@ def _claims(draft: Draft) -> None:
 def _shared_memory(draft: Draft) -> None:
     """Adds shared memory. Since release 1.2, it replaces a volume of its name, and a mount of its name or in its folder.
 
-    Rule pod.shared-memory-last: The volume for shared memory stands after the other volumes. (operator: internal/dynamo/graph.go
+    Rule pod.shared-memory-last: The volume for shared memory comes after the other volumes. (operator: internal/dynamo/graph.go
     GenerateBasePodSpec)
     """
     size, pod, main = draft.plan.pod.shared_memory, draft.pod, draft.main
@@ -264,7 +264,7 @@ def _volume_order(draft: Draft) -> None:
     A mount without a volume gets a volume with the claim of its name. Volumes and containers of one name have the origin of the first, and
     so have equal mounts.
 
-    Rule pod.volume-order: The volumes that the main container mounts stand before the others, in the order of the mounts. (operator:
+    Rule pod.volume-order: The volumes that the main container mounts come before the others, in the order of the mounts. (operator:
     internal/dynamo/graph.go GenerateBasePodSpec)
     """
     main, listed = draft.pod["containers"][draft.main_at], list(draft.pod.get("volumes") or ())
@@ -309,7 +309,7 @@ def _of_claim(draft: Draft, name: str, written: dict[str, int]) -> Volume:
 def _main_first(draft: Draft) -> None:
     """Places the main container before the sidecars, of which one can be a frontend.
 
-    Rule pod.main-first: The main container stands before the containers beside it. (operator: internal/dynamo/graph.go
+    Rule pod.main-first: The main container comes before the containers beside it. (operator: internal/dynamo/graph.go
     GenerateBasePodSpec)
     """
     plan = draft.plan

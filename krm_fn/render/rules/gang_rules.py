@@ -1,4 +1,4 @@
-"""Rules about the setting `gangScheduling`: what the platform must have, and what stands beside it in graphs and in the configuration."""
+"""Rules about the setting `gangScheduling`: what the platform must have, and what graphs and the configuration must not have."""
 
 from __future__ import annotations
 

@@ -221,7 +221,7 @@ def _unknown(rest: Sequence[Word], table: FlagTable, words: Sequence[Word]) -> I
 
 
 def _plain_words(rest: Sequence[Word], start: int, positions: dict[int, int]) -> tuple[str, ...]:
-    """Returns the texts of the words from a number on that are no flags and stand directly behind each other."""
+    """Returns the texts of the words from a number on that are not flags and follow each other directly."""
     end = start
     while end < len(rest) and rest[end].text != "--" and not _is_like_option(rest[end].text):
         if positions.get(id(rest[end])) != positions.get(id(rest[end - 1]), -1) + 1:

@@ -69,8 +69,8 @@ def _check_types(commands: Sequence[JudgedCommand]) -> Iterator[WorkerFinding]:
     """Yields a finding for the prefill worker that the planner of its graph does not find, because its type does not name the mode.
 
     The planner of a graph with prefill and decode looks for the component of the type prefill, and otherwise for one with the default name,
-    and ends without one (`get_service_from_sub_component_type_or_name` of 1.0, later `get_component_from_type_or_name`). It takes a single
-    worker of no mode for the one that decodes.
+    and ends without one (`get_service_from_sub_component_type_or_name` of 1.0, later `get_component_from_type_or_name`). It uses a single
+    worker without a mode as the decode worker.
     """
     planners = [judged for judged in commands if judged.command.program == _PLANNER]
     workers = [judged for judged in commands if judged.engine and worker_modes.mode(judged) == worker_modes.PREFILL]
