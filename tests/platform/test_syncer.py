@@ -27,7 +27,7 @@ LEASES, MARKER = "coordination.k8s.io", namespace_leases.NAME
 TEAM = "syncer-team"
 PAGE = (programs.ROOT / "docs" / "syncer.md").read_text()
 DEFAULT = Config()
-GROVE, LWS = "grove.io", "leaderworkerset.x-k8s.io"
+GROVE, LWS, SETS = "grove.io", "leaderworkerset.x-k8s.io", "disaggregatedset.x-k8s.io"
 
 
 def layer(folder, *components, core=False, **settings):
@@ -214,7 +214,7 @@ CORE = [
     *(("patch", "nvidia.com", f"{kind}/status", "") for kind in GRAPHS),
     *((verb, "apps", "deployments", "") for verb in WATCH),
     *((verb, LWS, "leaderworkersets", "") for verb in WATCH),
-    *((verb, "disaggregatedset.x-k8s.io", "disaggregatedsets", "") for verb in WATCH),
+    *((verb, SETS, kind, "") for kind in ("disaggregatedsets", "disaggregatedsetrolescalers") for verb in WATCH),
     *((verb, GROVE, kind, "") for kind in ("podcliques", "podcliquescalinggroups", "podcliquesets") for verb in WATCH),
     *((verb, "events.k8s.io", "events", "") for verb in ("create", "patch")),
     *((verb, LEASES, "leases", MARKER) for verb in WATCH),
@@ -224,6 +224,7 @@ FEATURES = {
         ("patch", "nvidia.com", "dynamographdeploymentscalingadapters", ""),
         ("patch", "apps", "deployments/scale", ""),
         ("patch", LWS, "leaderworkersets/scale", ""),
+        ("patch", SETS, "disaggregatedsetrolescalers/scale", ""),
         ("patch", GROVE, "podcliques/scale", ""),
         ("patch", GROVE, "podcliquescalinggroups/scale", ""),
     ],

@@ -6,7 +6,9 @@ import base64
 import contextlib
 import http.client
 import json
+import os
 import ssl
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import yaml
@@ -18,7 +20,6 @@ from tests.testbed.certificate_authority import Authority
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from tests.testbed.control_plane import ControlPlane
     from tests.testbed.server import Server
@@ -31,7 +32,7 @@ _PATCHES = {"MutatingWebhookConfiguration": "mutating-patch.yaml", "ValidatingWe
 @contextlib.contextmanager
 def running(plane: ControlPlane, folder: Path) -> Iterator[Server]:
     """Start the controller with its files in an empty `folder`, and wait until the API server calls its webhooks."""
-    program = programs.path("lws")
+    program = _program()
     shipped = program.parent / DEFINITIONS
     for definition in sorted(shipped.glob("*.x-k8s.io_*.yaml")):
         cluster.put(plane, *cluster.read(definition))
@@ -50,6 +51,12 @@ def running(plane: ControlPlane, folder: Path) -> Iterator[Server]:
         cluster.put(plane, *configurations)
         server.eventually(lambda: _completed(plane))
         yield controller
+
+
+def _program() -> Path:
+    """The pinned controller; or a build of another version, in the folder of KRM_FN_LWS with its CRDs and webhooks in `crds`."""
+    folder = os.environ.get("KRM_FN_LWS")
+    return Path(folder) / "lws" if folder else programs.path("lws")
 
 
 def _configuration(folder: Path, port: int, health: int) -> Object:

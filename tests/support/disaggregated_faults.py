@@ -30,6 +30,18 @@ def _group(name: str) -> dict[str, str]:
     return {labels.ROLLOUT_GROUP: name}
 
 
+def _lws(version: str) -> PlatformSettings:
+    return PlatformSettings(leader_worker_set=version)
+
+
+def _steps(surge: str, unavailable: str, **worker: Any) -> Resource:
+    """A pair whose prefill workers roll out with these steps."""
+    marks = {labels.MAX_SURGE: surge, labels.MAX_UNAVAILABLE: unavailable}
+    return pair(prefill={"metadata": {"annotations": marks}, **worker})
+
+
+_SCALED = pair(prefill={"replicas": 3, "scalingAdapter": {}})
+_AT_STEP = f"{_AT}.podTemplate.metadata.annotations"
 _OLD = given.graph(
     {
         "Prefill": given.service("worker", subComponentType="prefill", main={"image": "nvcr.io/nvidia/ai-dynamo/vllm-runtime:0.9.1"}),
@@ -63,7 +75,11 @@ ALL: list[Case] = [
         [pair(name=_LONG[:-1], prefill={"replicas": 11})],
         SETTINGS,
     ),
-    fires("DYN823", f"{_AT}.scalingAdapter", "an autoscaled role", pair(prefill={"scalingAdapter": {}}), **SETTINGS),
+    quiet("an autoscaled role", _SCALED, **SETTINGS),
+    quiet("an autoscaled role and a controller that can scale it", _SCALED, platform=_lws("0.10.0"), **SETTINGS),
+    quiet("an autoscaled Deployment beside an old controller", _SCALED, platform=_lws("0.9.0")),
+    fires("DYN823", f"{_AT}.scalingAdapter", "an autoscaled role and an old controller", _SCALED, platform=_lws("0.9.1"), **SETTINGS),
+    quiet("an autoscaled role beside a stopped one", pair(prefill={"scalingAdapter": {}}, decode={"replicas": 0}), **SETTINGS),
     quiet("an autoscaled frontend", pair(beta.component("Frontend", "frontend", scalingAdapter={})), **SETTINGS),
     fires(
         "DYN825",
@@ -79,6 +95,17 @@ ALL: list[Case] = [
         pair(decode=_annotated(labels.MAX_SURGE, "some")),
         **SETTINGS,
     ),
+    quiet("a quarter of four replicas", _steps("0", "25%", replicas=4), **SETTINGS),
+    fires("DYN159", f"{_AT_STEP}['{labels.MAX_UNAVAILABLE}']", "a quarter of three", _steps("0", "25%", replicas=3), **SETTINGS),
+    quiet("a quarter of three pods of a Deployment, which takes one", _steps("0", "25%", replicas=3)),
+    fires(
+        "DYN159",
+        f"{_AT_STEP}['{labels.MAX_UNAVAILABLE}']",
+        "a quarter of a role that an autoscaler scales",
+        _steps("0", "25%", replicas=8, scalingAdapter={}),
+        **SETTINGS,
+    ),
+    fires("DYN159", f"{_AT_STEP}['{labels.MAX_SURGE}']", "more than all replicas", _steps("150%", "0"), **SETTINGS),
     fires(
         "DYN826",
         "spec.components[10].name",
@@ -116,7 +143,7 @@ ALL: list[Case] = [
         **SETTINGS,
     ),
     quiet("a restart of all roles", pair(restart={"id": "1", "strategy": {"type": "Parallel"}}), **SETTINGS),
-    fires("DYN485", "", "a controller without the kind", pair(), platform=PlatformSettings(leader_worker_set="0.8.0"), **SETTINGS),
-    quiet("a controller with the kind", pair(), platform=PlatformSettings(leader_worker_set="0.9.0"), **SETTINGS),
-    quiet("an older controller for Deployments", pair(), platform=PlatformSettings(leader_worker_set="0.8.0")),
+    fires("DYN485", "", "a controller without the kind", pair(), platform=_lws("0.8.0"), **SETTINGS),
+    quiet("a controller with the kind", pair(), platform=_lws("0.9.0"), **SETTINGS),
+    quiet("an older controller for Deployments", pair(), platform=_lws("0.8.0")),
 ]

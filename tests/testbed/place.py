@@ -21,6 +21,8 @@ VERSIONS = {
     "ConfigMap": "v1",
     "Deployment": "apps/v1",
     "LeaderWorkerSet": "leaderworkerset.x-k8s.io/v1",
+    "DisaggregatedSet": "disaggregatedset.x-k8s.io/v1",
+    "DisaggregatedSetRoleScaler": "disaggregatedset.x-k8s.io/v1",
     "PodClique": "grove.io/v1alpha1",
     "PodCliqueScalingGroup": "grove.io/v1alpha1",
     "PodCliqueSet": "grove.io/v1alpha1",

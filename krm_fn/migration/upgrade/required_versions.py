@@ -141,8 +141,9 @@ def _row(
     part: str, before: ReleaseNumber, after: ReleaseNumber, objects: Iterable[Resource], versions: Sequence[_Version]
 ) -> RequiredVersion:
     actions = tuple(floors.platform_changes(before, after, part))
-    kinds = (workloads.of_object(resource) for resource in objects)
-    minimums = (getattr(floors.FLOORS[after], part, ""), *(kind.platform_floor for kind in kinds if kind and kind.platform == part))
+    kinds = ((workloads.of_object(resource), resource) for resource in objects)
+    of_objects = (kind.lowest_version(resource) for kind, resource in kinds if kind and kind.platform == part)
+    minimums = (getattr(floors.FLOORS[after], part, ""), *of_objects)
     minimum = max(minimums, key=lambda version: floors.parse_version(version) or ())
     if minimum:
         return _compare_versions(part, minimum, versions, actions)

@@ -23,14 +23,14 @@ from krm_fn.review.forecast.rollouts import Rollout, RolloutPods, Service, Steps
 _ROLES: Path = ("spec", "roles")
 
 
-def forecast(change: ObjectChange, _: ClusterState) -> KindForecast:
+def forecast(change: ObjectChange, cluster_state: ClusterState) -> KindForecast:
     """Forecasts the change of a DisaggregatedSet. Its revision covers the names and the pod templates of all roles."""
     services = tuple(dict.fromkeys(_services(change.new or change.old or {}, change.key.namespace)))
     states = object_rules.differing_states(change)
     if states is None:
-        return KindForecast(object_rules.simple_effect(change), services, rollouts=tuple(_rollouts(change, replaces=False)))
+        return KindForecast(object_rules.simple_effect(change), services, rollouts=tuple(_rollouts(change, cluster_state, replaces=False)))
     causes = () if _keeps_old_roles(change) else tuple(_causes(*states))
-    rollouts = tuple(_rollouts(change, replaces=bool(causes)))
+    rollouts = tuple(_rollouts(change, cluster_state, replaces=bool(causes)))
     restarting = tuple(rollout.service for rollout in rollouts if rollout.service in services and rollout.old_units) if causes else ()
     return KindForecast("restarts" if causes else "updated", services, restarting, causes, rollouts, tuple(_findings(change)))
 
@@ -97,17 +97,19 @@ def _template(role: Mapping[str, Any]) -> dict[str, Any]:
     return leader_worker_sets.stored_group(values.mapping(role.get("spec"), "leaderWorkerTemplate"))
 
 
-def _rollouts(change: ObjectChange, *, replaces: bool) -> Iterator[Rollout]:
+def _rollouts(change: ObjectChange, cluster_state: ClusterState, *, replaces: bool) -> Iterator[Rollout]:
     """Yields one rollout for each role. Its surge is the one that the steps of all roles together need."""
     old_roles, new_roles = _by_name(change.old), _by_name(change.new)
     names = [*dict.fromkeys((*new_roles, *old_roles))]
     slices = object_rules.replica_count(object_rules.spec(change.new or change.old).get("slices"), 1)
-    planned = [_steps(old_roles.get(name), new_roles.get(name)) for name in names]
+    states = [(old_roles.get(name), new_roles.get(name)) for name in names]
+    services = [_service(new or old or {}, change.key.namespace) for old, new in states]
+    counts = [_counts(old, new, service, cluster_state) for (old, new), service in zip(states, services, strict=True)]
+    planned = [_steps(new, *count) for (_, new), count in zip(states, counts, strict=True)]
     if _keeps_old_roles(change):
         planned = [role if role.new else role._replace(new=role.old) for role in planned]
     peaks = role_steps.peaks(planned) if replaces else [role.new for role in planned]
-    for name, role, peak in zip(names, planned, peaks, strict=True):
-        old, new = old_roles.get(name), new_roles.get(name)
+    for name, service, (old, new), role, peak in zip(names, services, states, planned, peaks, strict=True):
         old_demands, new_demands = (leader_worker_sets.demands_of(values.mapping((state or {}).get("spec"))) for state in (old, new))
         yield Rollout(
             min(role.old * slices, object_rules.MOST),
@@ -118,7 +120,7 @@ def _rollouts(change: ObjectChange, *, replaces: bool) -> Iterator[Rollout]:
             replaces=replaces and old is not None,
             pruned=change.new is None,
             selector=_pods(change, name),
-            service=_service(new or old or {}, change.key.namespace),
+            service=service,
             together=f"{change.key.namespace}/{change.key.name}" if replaces else "",
         )
 
@@ -127,15 +129,35 @@ def _replicas(role: Mapping[str, Any] | None) -> int:
     return 0 if role is None else object_rules.replica_count(values.mapping(role.get("spec")).get("replicas"), 1)
 
 
+def _counts(
+    old: Mapping[str, Any] | None, new: Mapping[str, Any] | None, service: Service | None, cluster_state: ClusterState
+) -> tuple[int, int]:
+    """Returns the replicas of a role before and after.
+
+    A scaled role has those of the adapter of its service. A role that becomes scaled keeps its replicas, because its scaler begins with
+    them (seedForRole).
+    """
+    before, after = _replicas(old), _replicas(new)
+    if is_scaled(old) and service:
+        before = max(before, cluster_state.old_replicas.get(service, 1))
+    if is_scaled(new) and service:
+        after = max(after, cluster_state.new_replicas.get(service, 1), 0 if is_scaled(old) else before)
+    return before, after
+
+
+def is_scaled(role: Mapping[str, Any] | None) -> bool:
+    """Returns true if a DisaggregatedSetRoleScaler has the replicas of a role."""
+    return values.mapping(role or {}, "scaling").get("mode") == "External"
+
+
 def _pods(change: ObjectChange, role: str) -> RolloutPods:
     """Returns the labels of the pods of a role. Those of a group have the same index."""
     pod_labels = ((labels.SET_NAME, change.key.name), (labels.SET_ROLE, role))
     return RolloutPods(change.key.namespace, pod_labels, leader_worker_sets.INDEX)
 
 
-def _steps(old: Mapping[str, Any] | None, new: Mapping[str, Any] | None) -> role_steps.Role:
+def _steps(new: Mapping[str, Any] | None, was: int, wanted: int) -> role_steps.Role:
     """Returns the numbers of a role. Without a strategy, one replica more may run and none may be missing (extractRollingUpdateConfig)."""
-    was, wanted = _replicas(old), _replicas(new)
     written = values.mapping(new or {}, "spec", "rolloutStrategy", "rollingUpdateConfiguration")
     if not written:
         return role_steps.Role(was, wanted)

@@ -45,7 +45,7 @@ def first_replicas(adapter: CachedObject, graph: CachedObject, index: WorkloadIn
     if workloads.in_git:
         return sum(workloads.in_git)
     if _has_scaled(adapter):
-        statuses = [index.owned_status(workload_key(entry, graph.key.namespace), graph.key) for entry in workloads.entries]
+        statuses = [index.scale_target(workload_key(entry, graph.key.namespace), graph.key, entry.service) for entry in workloads.entries]
         numbers = {status.desired for status in statuses if status is not None}
         if len(numbers) == 1:
             return numbers.pop()

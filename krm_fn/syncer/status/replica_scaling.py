@@ -181,7 +181,7 @@ def _scale_request(
     """Returns the request for one workload. None if its count is right, or if the syncer must not change it."""
     if adapter is None if entry.replicas is None else not features.grove_counts:
         return None
-    status = index.owned_status(workload_key(entry, graph.key.namespace), graph.key)
+    status = index.scale_target(workload_key(entry, graph.key.namespace), graph.key, entry.service)
     minimum = component_workloads.min_replicas(entry, status)
     if status is None or minimum is None or status.defers_scaling:
         return None

@@ -127,6 +127,13 @@ class WorkloadIndex:
         """Returns the status of one object, if its annotation or its label names `owner`: only then may the syncer change it."""
         return self.get(key) if replica_status.names_owner(self.owner(key), owner) else None
 
+    def scale_target(self, key: ObjectKey, owner: ObjectKey, service: str) -> ReplicaStatus | None:
+        """Returns the object with the replicas that an adapter of a service sets, if the workload `key` belongs to `owner`."""
+        status = self.owned_status(key, owner)
+        if status is None or not status.family:
+            return status
+        return replica_status.get(key.kind).scale_target(status, self.family(key.namespace, status.family), service)
+
     def of_owner(self, key: ObjectKey, owner: ObjectKey, service: str = "") -> ReplicaStatus | None:
         """Returns the status of one object, as `get`, that does not name another owner. It may name none."""
         written = self.owner(key)
@@ -144,9 +151,16 @@ class WorkloadIndex:
         if name not in known.components:
             entries = known.entries.get(name, [])
             keys = [workload_key(entry, graph.key.namespace) for entry in entries]
-            statuses = [self.of_owner(key, graph.key, name) for key in keys]
+            statuses = [self._replica_holder(entry, key, graph.key) for entry, key in zip(entries, keys, strict=True)]
             known.components[name] = component_workloads.read(entries, statuses, self.foreign(keys, graph.key))
         return known.components[name]
+
+    def _replica_holder(self, entry: WorkloadEntry, key: ObjectKey, owner: ObjectKey) -> ReplicaStatus | None:
+        """Returns the object with the replicas of a workload that does not name another owner."""
+        status = self.of_owner(key, owner, entry.service)
+        if entry.replicas is None and status is not None and status.family and not self.foreign([key], owner):
+            return self.scale_target(key, owner, entry.service)
+        return status
 
     def foreign(self, keys: Iterable[ObjectKey], owner: ObjectKey) -> str:
         """Explains that one of some objects exists and does not belong to `owner`; empty if none does."""

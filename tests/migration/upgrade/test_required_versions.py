@@ -58,6 +58,7 @@ def running(image):
 NATS, ETCD, SYNCER = with_variable("NATS_SERVER"), with_variable("ETCD_ENDPOINTS"), "registry.example/dynamo-krm-fn"
 GROVE, SET, KAI = workload("PodCliqueSet"), workload("LeaderWorkerSet"), workload("Deployment", {"schedulerName": "kai-scheduler"})
 JOINED = workload("DisaggregatedSet")
+SCALED = JOINED | {"spec": {"roles": [{"name": "a"}, {"name": "b", "scaling": {"mode": "External"}}]}}
 GRAPH = {"apiVersion": "nvidia.com/v1beta1", "kind": "DynamoGraphDeployment", "metadata": {"name": "chat"}}
 
 ROWS = [
@@ -124,6 +125,17 @@ ROWS = [
     ),
     ("a DisaggregatedSet", "leader_worker_set", V1_6, [SET, JOINED], {"leader_worker_set": "0.8.0"}, [], "not met", "0.8.0"),
     ("the first version with DisaggregatedSets", "leader_worker_set", V0_9, [JOINED], {"leader_worker_set": "0.9.0"}, [], "met", "0.9.0"),
+    (
+        "a role that an autoscaler scales",
+        "leader_worker_set",
+        V1_6,
+        [JOINED, SCALED],
+        {"leader_worker_set": "0.9.0"},
+        [],
+        "not met",
+        "0.9.0",
+    ),
+    ("the first version that scales roles", "leader_worker_set", V1_6, [SCALED], {}, [running("x/lws/lws:v0.10.0")], "met", "v0.10.0"),
     ("NATS has no floor", "nats", V1_6, [NATS], {}, [running("nats:2.10.1-alpine")], "not stated", "2.10.1-alpine"),
     ("nobody uses NATS", "nats", V1_6, [SET], {}, [running("nats:2.10.1")], None, None),
     ("etcd has no floor", "etcd", V1_5, [ETCD], {}, [], "not stated", ""),

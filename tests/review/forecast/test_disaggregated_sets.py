@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from typing import Any
 
 import pytest
 
@@ -127,6 +128,32 @@ def test_a_rollout_needs_free_gpus_for_both_roles_at_once():
     result = forecast.forecast(changes, nodes=[node])
     assert (result.free, result.needed) == (4, 8)
     assert [outcome.stuck for outcome in result.outcomes if outcome.key.kind == "DisaggregatedSet"] == [True]
+
+
+SCALED: dict[str, Any] = {"prefill": {"scalingAdapter": {}}}
+
+
+def adapted(state, replicas):
+    """A state in which the scaling adapter has these replicas."""
+    for key, resource in state.items():
+        if key.kind == "DynamoGraphDeploymentScalingAdapter":
+            resource["spec"]["replicas"] = replicas
+    return state
+
+
+SCALING = [
+    ("Git loses the number, and the scaler begins with it", objects(), objects(**SCALED), (16, 16, 16)),
+    ("an autoscaler added two", adapted(objects(**SCALED), 4), adapted(objects(**SCALED), 4), (24, 24, 24)),
+    ("an autoscaler stopped the role", adapted(objects(**SCALED), 0), adapted(objects(**SCALED), 0), (12, 12, 12)),
+    ("Git takes the number back", adapted(objects(**SCALED), 4), objects(), (24, 24, 16)),
+]
+
+
+@cases(("old", "new", "gpus"), SCALING)
+def test_a_scaled_role_has_the_replicas_of_its_adapter(old, new, gpus):
+    """A live DisaggregatedSet has the default of its definition, 1, which the controller ignores."""
+    result = forecast_of(old, new)
+    assert (result.restarting, tuple(result.gpus[:3])) == ((), gpus)
 
 
 @pytest.mark.parametrize("back", [False, True], ids=["to a set", "back"])

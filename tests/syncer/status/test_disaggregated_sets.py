@@ -7,7 +7,7 @@ import copy
 import pytest
 
 from krm_fn.render import labels
-from krm_fn.syncer.status import SyncFeatures, cached_object, graph_status
+from krm_fn.syncer.status import SyncFeatures, cached_object, graph_status, replica_scaling
 from krm_fn.syncer.status.workload_index import WorkloadIndex
 from tests.support import disaggregated_faults, given
 from tests.support.cases import cases
@@ -115,6 +115,84 @@ def test_a_service_without_any_leader_worker_set_has_no_counts():
     objects = rendered()
     computed = status(objects, both(objects)[1])
     assert sorted(computed["components"]) == ["Decode"]
+
+
+def scaled(replicas=3):
+    """The objects of a graph whose prefill workers have an adapter that asks for some replicas, and of its set."""
+    workers = {"prefill": {"replicas": 2, "scalingAdapter": {}}, "decode": {"replicas": 2}}
+    objects = copy.deepcopy(given.rendered(disaggregated_faults.pair(**workers), **disaggregated_faults.SETTINGS))
+    objects["DynamoGraphDeploymentScalingAdapter/chat-prefill"]["spec"]["replicas"] = replicas
+    roles = objects["DisaggregatedSet/chat"]["spec"]["roles"]
+    roles[0]["spec"]["replicas"] = 1  # the default of the definition
+    return objects
+
+
+def scaler(replicas, *, owner="chat"):
+    """The scaler that the controller makes for the prefill workers."""
+    owners = [{"apiVersion": "disaggregatedset.x-k8s.io/v1", "kind": "DisaggregatedSet", "name": owner, "uid": "1", "controller": True}]
+    marks = {labels.SET_NAME: "chat", labels.SET_ROLE: "prefill"}
+    return {
+        "apiVersion": "disaggregatedset.x-k8s.io/v1",
+        "kind": "DisaggregatedSetRoleScaler",
+        "metadata": {"name": "chat-prefill", "namespace": given.NAMESPACE, "generation": 1, "labels": marks, "ownerReferences": owners},
+        "spec": {"replicas": replicas},
+        "status": {"replicas": replicas},
+    }
+
+
+def scaling(objects, *others):
+    """The requests, and the status of the adapter."""
+    graph, adapter = (cached_object.read(objects[key]) for key in ("DynamoGraphDeployment/chat", ADAPTER))
+    index = WorkloadIndex.of([objects["DisaggregatedSet/chat"], *others])
+    requests = replica_scaling.adapter_requests(graph, adapter, index, FEATURES)
+    return requests, replica_scaling.adapter_status(adapter, index, NOW, graph, FEATURES)
+
+
+ADAPTER = "DynamoGraphDeploymentScalingAdapter/chat-prefill"
+
+
+def test_an_adapter_scales_the_scaler_of_its_role():
+    objects = scaled(3)
+    (request,), written = scaling(objects, scaler(1), *both(objects))
+    assert (request.key.kind, request.key.name, request.before, request.replicas) == ("DisaggregatedSetRoleScaler", "chat-prefill", 1, 3)
+    assert message(written) == "DisaggregatedSetRoleScaler chat-prefill goes from 1 to 3 replicas"
+    requests, written = scaling(objects, scaler(3), *both(objects))
+    assert (requests, written["replicas"]) == ([], 3)
+    assert message(written) == "service Prefill has the number of replicas that the adapter asks for"
+
+
+NO_SCALER = [
+    ("none", ()),
+    ("one that another set controls", (scaler(1, owner="other"),)),
+]
+
+
+@cases("others", NO_SCALER)
+def test_without_a_scaler_nothing_is_scaled_and_the_graph_is_not_ready(others):
+    """LeaderWorkerSet 0.9 makes none, if something applied the set without its field `scaling`."""
+    objects = scaled()
+    requests, written = scaling(objects, *others, *both(objects))
+    assert (requests, message(written)) == ([], "service Prefill has no workload yet")
+    said = message(status(objects, *others, *both(objects)))
+    assert "role prefill: the controller has made no DisaggregatedSetRoleScaler; LeaderWorkerSet must be 0.10 or newer" in said
+
+
+def test_a_scaled_role_is_ready_with_the_replicas_of_its_scaler():
+    objects = scaled(3)
+    sets = both(objects)
+    sets[0]["spec"]["replicas"] = 3
+    sets[0]["status"].update(replicas=3, readyReplicas=3, updatedReplicas=3)
+    assert status(objects, scaler(3), *sets)["state"] == "successful"
+    assert "role prefill: desired=2, of its LeaderWorkerSet=3" in message(status(objects, scaler(2), *sets))
+
+
+def test_a_role_without_the_field_scaling_has_its_number_in_the_set():
+    """The adapter then says that Git has the number: an adapter of an older render does not scale a role."""
+    objects = rendered()
+    objects[ADAPTER] = scaled()[ADAPTER]
+    requests, written = scaling(objects, *both(objects))
+    assert requests == []
+    assert "only a render can change that" in message(written)
 
 
 @pytest.mark.parametrize("value", [None, "text", [], [{"name": 1}], [{"spec": {"replicas": "x"}}]])

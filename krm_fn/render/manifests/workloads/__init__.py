@@ -60,6 +60,10 @@ class Workload:
     needs_gpus = False
     """True if operators before 1.4 make no pods of a component whose limits have no GPUs."""
 
+    def lowest_version(self, resource: Resource) -> str:
+        """Returns the lowest version of the platform that accepts an object of this kind. By default: the lowest that has the kind."""
+        return self.platform_floor
+
     def addressing(self, plan: ComponentPlan) -> Addressing:
         """Returns the hosts and ranks by which the pods of a multinode group find each other."""
         return Addressing()

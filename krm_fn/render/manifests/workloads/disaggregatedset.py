@@ -8,8 +8,9 @@ nodes. Follows `api/disaggregatedset/v1`, `pkg/utils/disaggregatedset` and `pkg/
 from __future__ import annotations
 
 from krm_fn.base import codes, results
-from krm_fn.kubernetes import digest, merge, paths
+from krm_fn.kubernetes import digest, merge, paths, values
 from krm_fn.render import labels, names
+from krm_fn.render.kinds import floors
 from krm_fn.render.manifests import gangs, pod_template, services, workloads
 from krm_fn.render.manifests.workloads import Workload, deployment, leaderworkerset_native
 from krm_fn.render.workload_list import WorkloadEntry
@@ -31,6 +32,14 @@ Rule disaggregated-set.api-version: DisaggregatedSets have the API version `disa
 """
 MOST_ROLES = 10
 """The most roles of a set (`MaxItems` of `spec.roles`)."""
+SCALER_FLOOR = "0.10.0"
+"""The lowest version of LeaderWorkerSet whose roles have the field `scaling`."""
+_ALL = 100  # percent
+_EXTERNAL = {"mode": "External"}
+"""The scaling of a role whose replicas its DisaggregatedSetRoleScaler has.
+
+Rule disaggregated-set.scaling: A role whose component has a scaling adapter has `scaling.mode: External`, and no replicas. (krm-fn)
+"""
 
 
 class DisaggregatedSetWorkload(Workload):
@@ -42,6 +51,11 @@ class DisaggregatedSetWorkload(Workload):
     platform = "leader_worker_set"
     platform_floor = "0.9.0"
     templates = paths.ROLE_TEMPLATES
+
+    def lowest_version(self, resource: Resource) -> str:
+        """Returns the version that has the field `scaling` for a set with a scaled role."""
+        written = values.objects(values.mapping(resource.get("spec")).get("roles"))
+        return SCALER_FLOOR if any(role.get("scaling") for role in written) else self.platform_floor
 
     def addressing(self, plan: ComponentPlan) -> Addressing:
         """Returns the hosts and ranks of a LeaderWorkerSet."""
@@ -77,13 +91,13 @@ class DisaggregatedSetWorkload(Workload):
 
         Rule disaggregated-set.entries: The workload of a component in a DisaggregatedSet is the set. (krm-fn)
         """
-        replicas = plan.placement.replicas_or_one
+        replicas = None if plan.placement.autoscaled else plan.placement.replicas_or_one
         yield WorkloadEntry(plan.identity.service, API_VERSION, "DisaggregatedSet", graph.name, replicas, graph.name)
 
     def check(self, pods: Pods) -> Iterator[Result]:
-        """Reports what the controller cannot do for one component: names that are too long, scaling adapters and other strategies."""
+        """Reports what the controller cannot do for one component: names that are too long, and other strategies and steps."""
         plan = pods.plan
-        yield from deployment.check_steps(plan)
+        yield from [*deployment.check_steps(plan)] or _check_amounts(plan)
         name = names.revised_role(plan.identity.graph, plan.identity.service)
         over = names.over_group_limit(name, plan.placement.replicas_or_one)
         if over > 0:
@@ -91,10 +105,6 @@ class DisaggregatedSetWorkload(Workload):
             yield results.error(
                 codes.NAME_OF_ROLE_TOO_LONG, f"{message} characters; shorten the graph's or the component's name", plan.ref, plan.at("name")
             )
-        if plan.placement.autoscaled:
-            message = "a scaling adapter cannot scale a role of a DisaggregatedSet, because its controller keeps the number of the set"
-            fix = f"{plan.fix('no scaling adapter')} and change replicas in Git, or use orchestrator: deployment"
-            yield results.error(codes.ADAPTER_OF_ROLE, f"{message}; {fix}", plan.ref, plan.at("scalingAdapter"))
         if deployment.recreates(plan):
             message = "a DisaggregatedSet always rolls out new pods before old ones go, so the strategy Recreate has no effect"
             yield results.warning(codes.STRATEGY_OF_ROLE, f"{message}; remove the annotation", plan.ref, plan.annotation(labels.STRATEGY))
@@ -107,13 +117,57 @@ class DisaggregatedSetWorkload(Workload):
             yield results.error(
                 codes.TOO_MANY_ROLES, f"{message}; divide the graph, or leave some {parts} out", graph.ref, plans[MOST_ROLES].at("name")
             )
-        stopped = [plan for plan in plans if plan.placement.replicas_or_one == 0]
-        if 0 < len(stopped) < len(plans):
-            running = next(plan for plan in plans if plan.placement.replicas_or_one)
+        yield from _check_scaled(graph, plans)
+        static = [plan for plan in plans if not plan.placement.autoscaled]
+        stopped = [plan for plan in static if plan.placement.replicas_or_one == 0]
+        if 0 < len(stopped) < len(static):
+            running = next(plan for plan in static if plan.placement.replicas_or_one)
             message = f"this {part} has 0 replicas, and {running.identity.service} of the same DisaggregatedSet has more"
             for plan in stopped:
                 fix = "give each role a replica, or none"
                 yield results.error(codes.ROLE_WITHOUT_REPLICAS, f"{message}; {fix}", plan.ref, plan.at("replicas"))
+
+
+def _check_scaled(graph: GraphPlan, plans: Sequence[ComponentPlan]) -> Iterator[Result]:
+    """Reports roles that autoscalers scale, if the configuration names a version of LeaderWorkerSet that cannot do it."""
+    declared = graph.config.platform.leader_worker_set
+    version = floors.parse_version(declared)
+    if version is None or version >= (floors.parse_version(SCALER_FLOOR) or ()):
+        return
+    message = (
+        f"the scaling adapter of a role of a DisaggregatedSet needs LeaderWorkerSet {SCALER_FLOOR} or newer, and platform.leaderWorkerSet "
+        f"of the configuration is {declared}"
+    )
+    for plan in plans:
+        if plan.placement.autoscaled:
+            fix = f"upgrade it, or {plan.fix('no scaling adapter')} and change replicas in Git"
+            yield results.error(codes.ADAPTER_OF_ROLE, f"{message}; {fix}", plan.ref, plan.at("scalingAdapter"))
+
+
+def _check_amounts(plan: ComponentPlan) -> Iterator[Result]:
+    """Reports steps that the webhook of LeaderWorkerSet 0.10 refuses, for the replicas of the set: those of a scaled role are 1.
+
+    Follows `pkg/webhooks/disaggregatedset` (validateRoleMaxSurgeUnavailable).
+    """
+    steps, replicas = deployment.written_steps(plan), 1 if plan.placement.autoscaled else plan.placement.replicas_or_one
+    if not steps or not replicas:
+        return
+    for step, key in ((steps["maxSurge"], labels.MAX_SURGE), (steps["maxUnavailable"], labels.MAX_UNAVAILABLE)):
+        if isinstance(step, str) and int(step[:-1]) > _ALL:
+            message = f"a role of a DisaggregatedSet accepts at most 100%, and this is {step}"
+            yield results.error(codes.INVALID_ROLLING_UPDATE, f"{message}; write 100%", plan.ref, plan.annotation(key))
+    if not _pods_at_once(steps["maxSurge"], replicas, up=True) and not _pods_at_once(steps["maxUnavailable"], replicas, up=False):
+        of = "a role with a scaling adapter counts as 1 replica" if plan.placement.autoscaled else f"the role has {replicas}"
+        message = f"maxUnavailable {steps['maxUnavailable']} is less than one replica, because {of}, and maxSurge is 0"
+        yield results.error(codes.INVALID_ROLLING_UPDATE, f"{message}; write 1", plan.ref, plan.annotation(labels.MAX_UNAVAILABLE))
+
+
+def _pods_at_once(step: int | str, replicas: int, *, up: bool) -> int:
+    """Returns the replicas of a step; a percentage is rounded up or down."""
+    if isinstance(step, int):
+        return step
+    hundredths = int(step[:-1]) * replicas
+    return -(-hundredths // _ALL) if up else hundredths // _ALL
 
 
 def _pods_of(plan: ComponentPlan) -> Workload:
@@ -141,16 +195,17 @@ def _role(plan: ComponentPlan, template: dict[str, Any], revision: str) -> dict[
 
     Rule disaggregated-set.role: A component in a DisaggregatedSet is a role with its name in lower case. (krm-fn)
     """
-    return {
-        "name": names.set_role(plan.identity.service),
-        "metadata": {"labels": services.workload_labels(plan), "annotations": {labels.SET_REVISION: revision}},
-        "spec": merge.present(
-            replicas=plan.placement.replicas_or_one,
+    return merge.present(
+        name=names.set_role(plan.identity.service),
+        scaling=_EXTERNAL if plan.placement.autoscaled else None,
+        metadata={"labels": services.workload_labels(plan), "annotations": {labels.SET_REVISION: revision}},
+        spec=merge.present(
+            replicas=None if plan.placement.autoscaled else plan.placement.replicas_or_one,
             startupPolicy="LeaderCreated",
             rolloutStrategy=_strategy(plan),
             leaderWorkerTemplate=template,
         ),
-    }
+    )
 
 
 def _strategy(plan: ComponentPlan) -> dict[str, Any] | None:

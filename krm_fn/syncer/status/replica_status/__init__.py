@@ -60,6 +60,8 @@ class TemplateStatus(NamedTuple):
     """The name of the clique, or of the role of a DisaggregatedSet."""
     replicas: int | None = None
     """The pods in one replica of the clique's scaling group, or the replicas of the role."""
+    is_scaled: bool = False
+    """True for a role whose replicas its DisaggregatedSetRoleScaler has."""
 
     def serves(self, service: str) -> bool:
         """Returns True if pods of a service are made from this template."""
@@ -79,8 +81,8 @@ class WorkerPod(NamedTuple):
 class ReplicaStatus(NamedTuple):
     """The state of one workload, or of one pod, by its spec and its status.
 
-    `family` is the name of the PodCliqueSet of Grove's objects, of the DisaggregatedSet of a LeaderWorkerSet, and of the graph of a pod.
-    `member` is the scaling group of a PodClique, the role of a LeaderWorkerSet, and the service of a pod.
+    `family` is the name of the PodCliqueSet of Grove's objects, of the DisaggregatedSet of a LeaderWorkerSet or a scaler, and of the graph
+    of a pod. `member` is the scaling group of a PodClique, the role of a LeaderWorkerSet or a scaler, and the service of a pod.
     """
 
     key: ObjectKey
@@ -148,7 +150,7 @@ class WorkloadFamily:
                 self._by_clique[template.clique] = template
 
     def members(self, member: str) -> Sequence[ReplicaStatus]:
-        """Returns the PodCliques of a scaling group, or the LeaderWorkerSets of a role, sorted by name."""
+        """Returns the PodCliques of a scaling group, or the LeaderWorkerSets and the scaler of a role, each kind sorted by name."""
         return self._members.get(member, ())
 
     def pods_with_problem(self, service: str) -> Sequence[ReplicaStatus]:
@@ -206,6 +208,10 @@ class StatusReader:
 
     def with_family(self, status: ReplicaStatus, family: WorkloadFamily, service: str = "") -> ReplicaStatus:
         """Adds the observations on the other objects of the same set, for a service of the graph. By default: nothing."""
+        return status
+
+    def scale_target(self, status: ReplicaStatus, family: WorkloadFamily, service: str) -> ReplicaStatus | None:
+        """Returns the object whose subresource `scale` has the replicas of a service; None if it does not exist. By default: the object."""
         return status
 
     def reported_as(self, graph: str, name: str) -> tuple[str, str]:

@@ -2,6 +2,8 @@
 
 The controller of LeaderWorkerSet 0.9 and 0.10 writes no status of a set. A render writes a revision of all pod templates on the roles, and
 the controller copies it to each LeaderWorkerSet when it creates it. So the newest ones are known before the controller acts on a new spec.
+
+A role with a scaling adapter has its replicas in a DisaggregatedSetRoleScaler, which the controller of 0.10 makes.
 """
 
 from __future__ import annotations
@@ -14,16 +16,20 @@ from krm_fn.render import labels, names
 from krm_fn.syncer.status import live_fields, replica_status
 from krm_fn.syncer.status.replica_status import ReplicaCounts, ReplicaStatus, StatusReader, TemplateStatus, WorkloadFamily
 
+_GROUP, _SET, _SCALER = "disaggregatedset.x-k8s.io", "DisaggregatedSet", "DisaggregatedSetRoleScaler"
+_EXTERNAL = "External"
+_NO_SCALER = "the controller has made no DisaggregatedSetRoleScaler; LeaderWorkerSet must be 0.10 or newer"
 _TEMPLATE = ("spec", "leaderWorkerTemplate", "workerTemplate", "metadata")
 
 
 class DisaggregatedSetReader(StatusReader):
     """A DisaggregatedSet. It holds the replicas of several services, which are its roles."""
 
-    group = "disaggregatedset.x-k8s.io"
-    kind = "DisaggregatedSet"
+    group = _GROUP
+    kind = _SET
     resource = "disaggregatedsets"
     label_selectors = replica_status.WITH_LABEL
+    min_replicas = 0
     scaled_by_adapters_only = True
 
     def read(self, resource: Resource) -> ReplicaStatus:
@@ -42,13 +48,14 @@ class DisaggregatedSetReader(StatusReader):
 
         It has no counts until the controller has made one.
         """
-        role = next((template for template in status.templates if template.clique == names.set_role(service)), None)
+        role = _role(status, service)
         if role is None:
             return status
-        desired = 1 if role.replicas is None else role.replicas
-        sets = family.members(role.clique)
+        scaler = _scaler(role, family)
+        desired = scaler.desired if scaler else 1 if role.replicas is None else role.replicas
+        sets = [member for member in family.members(role.clique) if member.key.kind != _SCALER]
         newest = [member for member in sets if member.revision == status.revision]
-        problem = _problem(desired, sets, newest)
+        problem = _NO_SCALER if role.is_scaled and scaler is None else _problem(desired, sets, newest)
         shown = newest[-1] if newest else sets[-1] if sets else status
         return shown._replace(
             generation=status.generation,
@@ -64,9 +71,49 @@ class DisaggregatedSetReader(StatusReader):
             owner=status.owner,
         )
 
+    def scale_target(self, status: ReplicaStatus, family: WorkloadFamily, service: str) -> ReplicaStatus | None:
+        """Returns the scaler of the role of a service."""
+        role = _role(status, service)
+        return _scaler(role, family) if role else None
+
     def available(self, *, ready: bool) -> tuple[str, str]:
         """Returns the reason and the message that the operator has for LeaderWorkerSets."""
         return replica_status.get("LeaderWorkerSet").available(ready=ready)
+
+
+class RoleScalerReader(StatusReader):
+    """A DisaggregatedSetRoleScaler. Only one that a DisaggregatedSet controls belongs to its role."""
+
+    group = _GROUP
+    kind = _SCALER
+    resource = "disaggregatedsetrolescalers"
+    label_selectors = (labels.SET_NAME,)
+    min_replicas = 0
+
+    def read(self, resource: Resource) -> ReplicaStatus:
+        """Reads one scaler. Its status counts the groups of all revisions."""
+        result = self.common(resource)
+        name, owners = live_fields.label(resource, labels.SET_NAME), values.mapping(resource, "metadata").get("ownerReferences")
+        controls = any(
+            owner.get("controller") is True and (owner.get("kind"), owner.get("name")) == (_SET, name) for owner in values.objects(owners)
+        )
+        return result._replace(
+            counts=ReplicaCounts(live_fields.count(values.mapping(resource, "status").get("replicas"))),
+            ready=True,
+            family=name if controls else "",
+            member=live_fields.label(resource, labels.SET_ROLE),
+        )
+
+
+def _role(status: ReplicaStatus, service: str) -> TemplateStatus | None:
+    """Finds the role of a service in a set."""
+    return next((template for template in status.templates if template.clique == names.set_role(service)), None)
+
+
+def _scaler(role: TemplateStatus, family: WorkloadFamily) -> ReplicaStatus | None:
+    """Finds the scaler of a role; None for a role with its number in Git, and until the controller has made one."""
+    members = family.members(role.clique) if role.is_scaled else ()
+    return next((member for member in members if member.key.kind == _SCALER), None)
 
 
 def _roles(resource: Resource) -> Iterator[TemplateStatus]:
@@ -76,7 +123,8 @@ def _roles(resource: Resource) -> Iterator[TemplateStatus]:
         read = replica_status.template(metadata, ("spec", "roles", index, *_TEMPLATE))
         service = values.text(values.mapping(metadata, "labels").get(labels.COMPONENT))
         replicas = live_fields.desired_replicas(values.mapping(role, "spec"))
-        yield read._replace(service=service, clique=live_fields.intern_text(name), replicas=replicas)
+        is_scaled = values.mapping(role, "scaling").get("mode") == _EXTERNAL
+        yield read._replace(service=service, clique=live_fields.intern_text(name), replicas=replicas, is_scaled=is_scaled)
 
 
 def _revisions(resource: Resource) -> Iterator[str]:
@@ -108,4 +156,4 @@ def _problem(desired: int, sets: Sequence[ReplicaStatus], newest: Sequence[Repli
     return newest[0].problem
 
 
-READERS = (DisaggregatedSetReader(),)
+READERS = (DisaggregatedSetReader(), RoleScalerReader())

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from krm_fn.render import labels
+from krm_fn.render import labels, workload_list
 from tests.support import beta, disaggregated_faults, given
 
 SETTINGS = disaggregated_faults.SETTINGS
@@ -40,6 +40,18 @@ def test_a_group_of_one_pod_restarts_its_containers_as_a_deployment_does():
 
 def test_a_role_has_the_replicas_of_its_component():
     assert {name: role["spec"]["replicas"] for name, role in roles().items()} == {"prefill": 3, "decode": 2}
+
+
+def test_a_role_with_a_scaling_adapter_has_its_replicas_elsewhere():
+    """In a DisaggregatedSetRoleScaler, which the controller makes. The pods stay when Git no longer has the number."""
+    scaled = rendered(prefill={"replicas": 3, "scalingAdapter": {}})
+    prefill, decode = scaled["DisaggregatedSet/chat"]["spec"]["roles"]
+    assert (prefill["scaling"], prefill["spec"].get("replicas")) == ({"mode": "External"}, None)
+    assert ("scaling" in decode, decode["spec"]["replicas"]) == (False, 2)
+    assert prefill["metadata"] == roles()["prefill"]["metadata"]
+    assert "DynamoGraphDeploymentScalingAdapter/chat-prefill" in scaled
+    entries = workload_list.read(scaled["DynamoGraphDeployment/chat"]["metadata"]["annotations"][labels.WORKLOADS])
+    assert {entry.service: entry.replicas for entry in entries} == {"Prefill": None, "Decode": 2}
 
 
 def test_frontends_and_workers_that_do_both_stay_deployments():
