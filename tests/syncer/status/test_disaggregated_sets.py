@@ -111,6 +111,15 @@ def test_a_graph_is_not_ready_while(change, fields, problem):
     assert "role decode" not in message(computed)
 
 
+@pytest.mark.parametrize(("observed", "state"), [(1, "pending"), (2, "successful")])
+def test_the_controller_of_a_later_version_tells_which_spec_it_has_seen(observed, state):
+    """A patch after the render changes pods, and leaves the annotation with the revision as it is."""
+    objects = rendered()
+    joined = objects["DisaggregatedSet/chat"]
+    joined["metadata"]["generation"], joined["status"] = 2, {"observedGeneration": observed}
+    assert status(objects, *both(objects))["state"] == state
+
+
 def test_a_service_without_any_leader_worker_set_has_no_counts():
     objects = rendered()
     computed = status(objects, both(objects)[1])

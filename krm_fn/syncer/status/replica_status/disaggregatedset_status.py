@@ -1,6 +1,7 @@
 """Reads the status of DisaggregatedSets. The status of a role is that of the LeaderWorkerSets that the controller makes for it.
 
-The controller of LeaderWorkerSet 0.9 and 0.10 writes no status of a set. A render writes a revision of all pod templates on the roles, and
+The controller of LeaderWorkerSet 0.9 and 0.10 writes no status of a set. That of a later version tells the spec that it has seen, and has
+the same counts as the LeaderWorkerSets. A render writes a revision of all pod templates on the roles, and
 the controller copies it to each LeaderWorkerSet when it creates it. So the newest ones are known before the controller acts on a new spec.
 
 A role with a scaling adapter has its replicas in a DisaggregatedSetRoleScaler, which the controller of 0.10 makes.
@@ -55,7 +56,8 @@ class DisaggregatedSetReader(StatusReader):
         desired = scaler.desired if scaler else 1 if role.replicas is None else role.replicas
         sets = [member for member in family.members(role.clique) if member.key.kind != _SCALER]
         newest = [member for member in sets if member.revision == status.revision]
-        problem = _NO_SCALER if role.is_scaled and scaler is None else _problem(desired, sets, newest)
+        missing = _NO_SCALER if role.is_scaled and scaler is None else ""
+        problem = replica_status.explain_unprocessed(status) or missing or _problem(desired, sets, newest)
         shown = newest[-1] if newest else sets[-1] if sets else status
         return shown._replace(
             generation=status.generation,
