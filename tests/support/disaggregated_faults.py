@@ -95,7 +95,10 @@ ALL: list[Case] = [
         pair(decode=_annotated(labels.MAX_SURGE, "some")),
         **SETTINGS,
     ),
-    quiet("a quarter of four replicas", _steps("0", "25%", replicas=4), **SETTINGS),
+    quiet("a quarter of 16 replicas, of which a quarter is one", _steps("0", "25%", replicas=16), **SETTINGS),
+    quiet("all replicas at once", _steps("0", "100%", replicas=3), **SETTINGS),
+    quiet("a quarter of three with a surge", _steps("1", "25%", replicas=3), **SETTINGS),
+    fires("DYN159", f"{_AT_STEP}['{labels.MAX_UNAVAILABLE}']", "half of three", _steps("0", "50%", replicas=3), **SETTINGS),
     fires("DYN159", f"{_AT_STEP}['{labels.MAX_UNAVAILABLE}']", "a quarter of three", _steps("0", "25%", replicas=3), **SETTINGS),
     quiet("a quarter of three pods of a Deployment, which takes one", _steps("0", "25%", replicas=3)),
     fires(

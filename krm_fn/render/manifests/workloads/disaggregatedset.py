@@ -145,29 +145,33 @@ def _check_scaled(graph: GraphPlan, plans: Sequence[ComponentPlan]) -> Iterator[
 
 
 def _check_amounts(plan: ComponentPlan) -> Iterator[Result]:
-    """Reports steps that the webhook of LeaderWorkerSet 0.10 refuses, for the replicas of the set: those of a scaled role are 1.
+    """Reports steps with which no rollout ends, and those that the webhook of LeaderWorkerSet 0.10 refuses.
 
-    Follows `pkg/webhooks/disaggregatedset` (validateRoleMaxSurgeUnavailable).
+    A step without a surge makes a LeaderWorkerSet with as many replicas as may be missing. Its webhook refuses it if maxUnavailable of this
+    number is rounded down to 0. The webhook of DisaggregatedSets counts a scaled role as one replica.
+    Follows `pkg/webhooks` (validateRoleMaxSurgeUnavailable and generalValidate).
     """
     steps, replicas = deployment.written_steps(plan), 1 if plan.placement.autoscaled else plan.placement.replicas_or_one
     if not steps or not replicas:
         return
-    for step, key in ((steps["maxSurge"], labels.MAX_SURGE), (steps["maxUnavailable"], labels.MAX_UNAVAILABLE)):
-        if isinstance(step, str) and int(step[:-1]) > _ALL:
-            message = f"a role of a DisaggregatedSet accepts at most 100%, and this is {step}"
+    surge, unavailable = (_percentage(steps[field]) for field in ("maxSurge", "maxUnavailable"))
+    for percentage, key in ((surge, labels.MAX_SURGE), (unavailable, labels.MAX_UNAVAILABLE)):
+        if percentage is not None and percentage > _ALL:
+            message = f"a role of a DisaggregatedSet accepts at most 100%, and this is {percentage}%"
             yield results.error(codes.INVALID_ROLLING_UPDATE, f"{message}; write 100%", plan.ref, plan.annotation(key))
-    if not _pods_at_once(steps["maxSurge"], replicas, up=True) and not _pods_at_once(steps["maxUnavailable"], replicas, up=False):
-        of = "a role with a scaling adapter counts as 1 replica" if plan.placement.autoscaled else f"the role has {replicas}"
-        message = f"maxUnavailable {steps['maxUnavailable']} is less than one replica, because {of}, and maxSurge is 0"
-        yield results.error(codes.INVALID_ROLLING_UPDATE, f"{message}; write 1", plan.ref, plan.annotation(labels.MAX_UNAVAILABLE))
+    if steps["maxSurge"] not in (0, "0%") or unavailable is None:
+        return
+    at_once = unavailable * replicas // _ALL
+    if not unavailable * at_once // _ALL:
+        of = "one replica, as which a role with a scaling adapter counts," if plan.placement.autoscaled else f"{replicas}"
+        message = f"{unavailable}% of {of} is {at_once}, and {unavailable}% of that is 0: without a surge, LeaderWorkerSet refuses it"
+        fix = f"write {max(at_once, 1)}"
+        yield results.error(codes.INVALID_ROLLING_UPDATE, f"{message}; {fix}", plan.ref, plan.annotation(labels.MAX_UNAVAILABLE))
 
 
-def _pods_at_once(step: int | str, replicas: int, *, up: bool) -> int:
-    """Returns the replicas of a step; a percentage is rounded up or down."""
-    if isinstance(step, int):
-        return step
-    hundredths = int(step[:-1]) * replicas
-    return -(-hundredths // _ALL) if up else hundredths // _ALL
+def _percentage(step: int | str) -> int | None:
+    """Returns the number of a percentage; None for a number of replicas."""
+    return int(step[:-1]) if isinstance(step, str) else None
 
 
 def _pods_of(plan: ComponentPlan) -> Workload:
