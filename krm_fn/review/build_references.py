@@ -122,8 +122,13 @@ def _owners(resource: Resource) -> Iterator[str]:
         yield results.ref(resource).name
 
 
-_UNSCALABLE = (dynamo_api.GRAPH, dynamo_api.COMPONENT)
-"""Kinds without the subresource scale (the operator's definitions in deploy/operator/config/crd/bases)."""
+_UNSCALABLE = (
+    (dynamo_api.GROUP, dynamo_api.GRAPH),
+    (dynamo_api.GROUP, dynamo_api.COMPONENT),
+    ("disaggregatedset.x-k8s.io", "DisaggregatedSet"),
+)
+"""Group and kind of objects without the subresource scale (the operator's definitions in deploy/operator/config/crd/bases, and those of
+LeaderWorkerSet in config/crd/bases)."""
 
 
 def check_autoscalers(resources: Sequence[Resource], config: Config) -> Iterator[Result]:
@@ -141,8 +146,8 @@ def check_autoscalers(resources: Sequence[Resource], config: Config) -> Iterator
             workloads.add((namespace, ref.name))
     for resource in resources:
         target = paths.at(resource, references.SCALED[:-1])
-        if isinstance(target, dict) and dynamo_api.is_dynamo(target) and target.get("kind") in _UNSCALABLE:
-            yield _unscalable(resource, target["kind"])
+        if isinstance(target, dict) and (f"{target.get('apiVersion')}".rpartition("/")[0], target.get("kind")) in _UNSCALABLE:
+            yield _unscalable(resource, target)
         workload = _workload_of(resource)
         if (
             workload
@@ -155,11 +160,14 @@ def check_autoscalers(resources: Sequence[Resource], config: Config) -> Iterator
             yield _missing_adapter(resource, name, adapters[namespace], has_workload=(namespace, name) in workloads)
 
 
-def _unscalable(resource: Resource, kind: str) -> Result:
+def _unscalable(resource: Resource, target: Resource) -> Result:
+    """Returns the error about an autoscaler of an object that nobody can scale. A fix changes the kind alone, so only within the group."""
+    kind = f"{target['kind']}"
     problem = f"{kind} has no scale subresource, so this autoscaler scales nothing"
-    message = f"{problem}; write {dynamo_api.ADAPTER}, and the name of the adapter of a service"
+    message = f"{problem}; write {dynamo_api.ADAPTER} of {dynamo_api.GROUP}, and the name of the adapter of a service"
     path = (*references.SCALED[:-1], "kind")
-    return results.error(codes.AUTOSCALER_WITHOUT_ADAPTER, message, results.ref(resource), path, current=kind, proposed=dynamo_api.ADAPTER)
+    proposed = dynamo_api.ADAPTER if dynamo_api.is_dynamo(target) else None
+    return results.error(codes.AUTOSCALER_WITHOUT_ADAPTER, message, results.ref(resource), path, current=kind, proposed=proposed)
 
 
 def _workload_of(resource: Resource) -> str:

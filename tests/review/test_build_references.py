@@ -115,14 +115,22 @@ def test_an_autoscaler_alone_is_not_judged():
     assert [*build_references.check_autoscalers([autoscaler("chat-worker")], Config())] == []
 
 
-@cases("kind", [("a graph", "DynamoGraphDeployment"), ("a component", "DynamoComponentDeployment")])
-def test_an_autoscaler_scales_no_graph(kind):
+UNSCALABLE = [
+    ("a graph", {"kind": "DynamoGraphDeployment"}),
+    ("a component", {"kind": "DynamoComponentDeployment"}),
+    ("a set", {"kind": "DisaggregatedSet", "apiVersion": "disaggregatedset.x-k8s.io/v1"}),
+]
+
+
+@cases("target", UNSCALABLE)
+def test_an_autoscaler_scales_no_graph(target):
     """Only scaling adapters have the subresource `scale`. The name may be right, so it has no finding of its own."""
     scaler = autoscaler("chat-worker")
-    scaler["spec"]["scaleTargetRef"]["kind"] = kind
+    scaler["spec"]["scaleTargetRef"] |= target
     (finding,) = build_references.check_autoscalers([scaler], Config())
     path = ("spec", "scaleTargetRef", "kind")
-    assert (finding.code, finding.path, finding.proposed) == ("DYN502", path, "DynamoGraphDeploymentScalingAdapter")
+    assert (finding.code, finding.path) == ("DYN502", path)
+    assert finding.proposed == ("DynamoGraphDeploymentScalingAdapter" if len(target) == 1 else None), "a fix leaves the API version"
 
 
 def test_check_reports_both(tmp_path):
