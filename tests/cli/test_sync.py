@@ -191,6 +191,7 @@ def test_without_the_extra_help_works_and_no_other_verb_imports_it():
     assert "--shards" in command("sync", "--help", code=refused).stdout
 
 
+@pytest.mark.slow  # imports the syncer in three processes
 def test_a_kubeconfig_that_cannot_be_used_is_wrong_usage(tmp_path):
     file = tmp_path / "kubeconfig"
     file.write_text(json.dumps({"contexts": [{"name": "a", "context": {"cluster": "none"}}], "current-context": "a"}))

@@ -6,6 +6,8 @@ import json
 import re
 import subprocess
 
+import pytest
+
 from krm_fn import cli
 from krm_fn.cli.mcp_tools import result_limits, server
 from tests.cli import console
@@ -35,6 +37,7 @@ def test_the_settings_of_clients_start_the_command():
         assert settings["args"][:2] == ["mcp", "--root"]
 
 
+@pytest.mark.slow  # ten processes
 def test_the_commands_of_agents_md_end_as_it_says(tmp_path):
     """Each row names a command and its exit code, in a repository whose graph changed."""
     graph = tmp_path / "graph.yaml"

@@ -11,6 +11,7 @@ import jsonschema
 import pytest
 
 from tests.cli import console
+from tests.repository import commit_lines
 from tests.repository.clones import APPLICATION, FLUX, FUNCTION, GRAPH
 from tests.review.diff.test_scenario import SCHEMA
 from tests.support.cases import cases
@@ -130,6 +131,18 @@ def test_the_same_objects_in_another_cluster_are_other_objects(clone):
     assert done.code == 3
     assert "2 services are deleted: Frontend, Worker." in done.out
     assert "2 services are created: Frontend, Worker." in done.out
+
+
+def test_the_kustomization_of_a_cluster_that_joins_or_leaves_is_the_origin_of_its_objects(clone):
+    """Its patches and settings are as new as the objects, and decide nothing alone."""
+    clusters(clone, "eu", "us").commit()
+    clone.git("mv", "clusters/us", "clusters/jp")
+    clone.put({"scale.yaml": SCALE % 3}, "clusters/jp")
+    report = json.loads(console.run("diff", "--old", "HEAD", "--format", "json").out)
+    assert {root["root"]: commit_lines.named(root) for root in report["roots"] if root["objects"]} == {
+        "clusters/jp": {commit_lines.Line("new", "clusters/jp/kustomization.yaml", 1)},
+        "clusters/us": {commit_lines.Line("old", "clusters/us/kustomization.yaml", 1)},
+    }
 
 
 def app(path, destination):

@@ -20,7 +20,7 @@ from krm_fn.review.changed_lines import change_origins, document_hunks
 from krm_fn.review.changed_lines.change_origins import Attribution, HunkPart, KnownGroups, Origins, SourceTexts
 from krm_fn.review.changed_lines.document_hunks import LocatedRender
 from krm_fn.review.diff import rendered_state
-from krm_fn.review.diff.rendered_state import Render
+from krm_fn.review.diff.rendered_state import ChangeOrigin, Render
 
 _BUILDS, _BUILDS_OF_ONE_HUNK, _ALL_BUILDS = 40, 8, 200
 """The largest numbers of builds for one root, for one root with one hunk, and for all roots of a repository."""
@@ -59,6 +59,9 @@ class Rebuilds:
             return document_hunks.find(old.files, new.files, changes)
         names, texts = self._texts(old.state, new.state)
         if old.state is None or new.state is None:
+            origin = self._origin_of_folder(_NEW, new.state) or self._origin_of_folder(_OLD, old.state)
+            if origin:
+                return {(number, None): (origin,) for number, _ in differing}
             return Attribution(texts, texts.parts, lambda _: None, 0).nearest(differing)
         parts = texts.parts
         limit = min(self._left, _BUILDS if len({(part.lines.pair, part.hunk) for part in parts}) > 1 else _BUILDS_OF_ONE_HUNK)
@@ -74,6 +77,20 @@ class Rebuilds:
         )
         search = Attribution(texts, parts, render, limit, is_complete, is_costly=True)
         return search.find(differing, self._known, self._likeness(root, names, texts))
+
+    def _origin_of_folder(self, state: State, root: RootFiles | None) -> ChangeOrigin | None:
+        """Returns the first line of the Kustomization of a root, if only this state has the file: then it makes all objects of the root.
+
+        Otherwise, another file makes the folder a root, such as the Application that delivers it.
+        """
+        if root is None or root.root.kind != "kustomize":
+            return None
+        files: dict[State, str] = {}
+        for each, listing in self._listings.items():
+            with self._copies.again(each):
+                name = listing.tree.kustomization_file(root.root.folder)
+                files[each] = listing.tree.shown(name) if name else ""
+        return ChangeOrigin(state, files[state], 1) if [*filter(None, files.values())] == [files[state]] else None
 
     def _is_in_documents(self, states: Sequence[RootFiles]) -> bool:
         """True if the documents of a root decide all: no program builds it, and pipelines deliver its files as in the other state."""

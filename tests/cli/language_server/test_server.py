@@ -222,6 +222,7 @@ STREAMS = (
 )
 
 
+@pytest.mark.slow  # a process for each
 @cases(("name", "sent"), STREAMS)
 def test_no_stream_ends_the_server_with_a_traceback(tmp_path, name, sent):
     """The server ends with its stdin, and stderr stays empty."""

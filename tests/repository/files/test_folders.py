@@ -298,6 +298,7 @@ def test_an_annotation_does_not_choose_what_is_read(path, tmp_path):
     assert "yaml: error DYN023" in line or "b: error DYN023" in line
 
 
+@pytest.mark.slow  # ten processes
 @pytest.mark.parametrize("place", ["graph.yaml", "kustomization.yaml"])
 def test_a_named_pipe_is_not_waited_for(place, tmp_path):
     folder = write(tmp_path, {"sound.yaml": GRAPH})

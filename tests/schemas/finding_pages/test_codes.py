@@ -14,13 +14,14 @@ from krm_fn.base import codes
 from krm_fn.schemas import finding_pages
 from tests.support import argument_mistakes, faults, native_mistakes, newer_faults, newer_pod_faults, schema_mistakes
 
+pytestmark = pytest.mark.xdist_group("codes")  # one worker parses all modules, once
 PACKAGE = Path(krm_fn.__file__).parent
 TABLE = Path(codes.__file__)
 
 
 @cache
 def modules():
-    """The syntax trees of all modules of the package but the table. They are parsed by the worker that needs them."""
+    """The syntax trees of all modules of the package but the table."""
     return {file.relative_to(PACKAGE).as_posix(): ast.parse(file.read_text()) for file in sorted(PACKAGE.rglob("*.py")) if file != TABLE}
 
 

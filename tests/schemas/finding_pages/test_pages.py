@@ -43,6 +43,7 @@ EXAMPLES = [
 ]
 
 
+@pytest.mark.xdist_group("error-pages")
 def test_the_pages_are_those_of_the_texts():
     """`make generate` writes them."""
     assert {path: path.read_text() for path in error_pages.FOLDER.iterdir()} == error_pages.made()
@@ -179,6 +180,7 @@ def test_a_page_links_to_the_modules_that_report_its_code(reason, module, report
     assert error_pages.reported(ast.parse(module)) == reported
 
 
+@pytest.mark.xdist_group("error-pages")
 def test_every_page_links_to_a_module():
     """A link leads to a file of the clone."""
     pages = {path: text for path, text in error_pages.made().items() if path.name.startswith("DYN")}
