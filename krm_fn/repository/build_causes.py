@@ -26,6 +26,7 @@ from krm_fn.repository.tree import Tree, entries, text_of
 _NO_MATCH = re.compile(r"no matches for Id (\w+)\.\S+/([\w.-]+)\.(?:\[noNs\]|[\w-]+)[;\s]")
 _NO_REPLICAS = re.compile(r"resource with name (\S+) does not match a config with the following GVK")
 _COMPONENT = re.compile(r"expected kind (!= )?'Component' for path '([^']+)'")
+_OUTSIDE = re.compile(r"security; file '([^']+)' is not in or below")
 _NOT_MERGED = re.compile(r'Name:"([^"]+)"[^}]*\}[^}]*does not exist; cannot merge or replace')
 _NO_TARGET = re.compile(r'must specify a target for JSON patch \[(?:path: "([^"]*)")?')
 _GENERATORS = {"configMapGenerator": "ConfigMap", "secretGenerator": "Secret"}
@@ -60,6 +61,8 @@ def _of_files(tree: Tree, closure: Closure, messages: str) -> BuildCause | None:
     """Returns the cause that the files and the entries of Kustomizations show by themselves."""
     if missing := _missing_file(tree, closure, messages):
         return missing
+    if (outside := _OUTSIDE.search(messages)) and (cause := _of_file_outside(closure, outside[1])):
+        return cause
     if duplicate := next(iter(kustomizations.duplicate_keys(tree, closure)), None) if _SET_TWICE in messages else None:
         return BuildCause(duplicate.message, {"file": duplicate.file, "line": duplicate.line, "column": duplicate.column})
     if _MALFORMED in messages and (unreadable := _unreadable_file(tree, closure)):
@@ -110,6 +113,22 @@ def _missing_file(tree: Tree, closure: Closure, messages: str) -> BuildCause | N
                 fix = f"write {near}" if near else "correct the path, or remove it"
                 location = kustomization.location(path or _path_of(kustomization.value, written))
                 return BuildCause(f"{written} does not exist; {fix}", location)
+    return None
+
+
+def _of_file_outside(closure: Closure, file: str) -> BuildCause | None:
+    """Returns the cause of a file that is not below the folder of its Kustomization: kustomize reads such folders, and no such files."""
+    for folder, kustomization in closure.folders.items():
+        for path, written in kustomizations.named_paths(kustomization.value):
+            target = posixpath.normpath(posixpath.join(folder, written))
+            if written.startswith("../") and f"/{file}".endswith(f"/{target}"):
+                field = path or _path_of(kustomization.value, written)
+                name, place = posixpath.basename(target), posixpath.dirname(written)
+                if field[:1] == ("resources",):
+                    fix = f"list {place} in its place, and write a kustomization.yaml with resources: [{name}] there"
+                else:
+                    fix = f"write a kustomization.yaml of kind: Component with this entry into {place}, and list {place} in components"
+                return BuildCause(f"kustomize reads no file of another folder, such as {written}; {fix}", kustomization.location(field))
     return None
 
 

@@ -150,6 +150,20 @@ ROWS = [
         "add a target with the kind of the resource that it changes",
     ),
     (
+        "a schema in another folder",
+        {"prod/kustomization.yaml": "resources: [../base]\nopenapi: {path: ../shared/openapi.json}\n", "shared/openapi.json": "{}"},
+        "prod/kustomization.yaml:2:",
+        "kustomize reads no file of another folder",
+        "write a kustomization.yaml of kind: Component with this entry into ../shared, and list ../shared in components",
+    ),
+    (
+        "a graph in another folder",
+        {"prod/kustomization.yaml": "resources: [../shared/graph.yaml]\n", "shared/graph.yaml": GRAPH},
+        "prod/kustomization.yaml:1:",
+        "kustomize reads no file of another folder",
+        "list ../shared in its place, and write a kustomization.yaml with resources: [graph.yaml] there",
+    ),
+    (
         "a Component among the resources",
         {"kustomization.yaml": "resources: [base, part]\n", "part/kustomization.yaml": PART},
         "kustomization.yaml:1:",
