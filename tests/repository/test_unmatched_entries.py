@@ -197,6 +197,19 @@ def test_a_patch_that_adds_a_service_by_a_slip(clone, name, fields, errors):
     assert ("prod/fix.yaml:5:" in done.out, remedy in done.out) == ("DYN591" in errors,) * 2, done.out
 
 
+@pytest.mark.parametrize("words", [["check", "--old", "HEAD"], ["diff", "--old", "HEAD"]], ids=["check", "diff"])
+def test_a_renamed_component_that_a_patch_still_names_changes_no_other_component(clone, words):
+    """The patch adds a component at the beginning of the list, so each place has another one than before."""
+    schema = console.run("schema", "--for", "kustomize").out
+    patch = MERGE + "  components: [{name: Worker, replicas: 2}]\n"
+    layer = "namespace: team\nresources: [../base]\npatches: [{path: fix.yaml}]\ntransformers: [render.yaml]\nopenapi: {path: s.json}\n"
+    clone.put({"base/graph.yaml": GRAPH, "base/kustomization.yaml": "resources: [graph.yaml]\n"})
+    clone.put({"kustomization.yaml": layer, "fix.yaml": patch, "render.yaml": FUNCTION, "s.json": schema}, "prod").commit()
+    clone.put({"base/graph.yaml": GRAPH.replace("name: Worker", "name: Engine")})
+    output = console.run(*words).out
+    assert ("DYN591" in output, [code for code in ("DYN402", "DYN484") if code in output]) == (True, []), output
+
+
 PATCHES = [
     # reason, the component of the patch, true if the layer has the schema of components, what the finding says
     ("a slip", "Wroker", True, "prod/fix.yaml:5:16: error DYN591 spec.components[0]: this patch adds Wroker as a new component"),

@@ -17,11 +17,13 @@ _NO_VALUE = codes.UNREAD_WORD
 """The code of words that are not the value of a flag."""
 _CAUSED = (_COLLISION, codes.CONTAINER_WITHOUT_IMAGE, codes.MISSING_MAIN_CONTAINER)
 """The codes of components whose names collide, and of those without an image or without a container `main`."""
+_CHANGES = (codes.SERVICE_ADDED_OR_REMOVED, codes.CHANGE_REFUSED_BY_OPERATOR)
 
 
 def judge_patches(findings: Sequence[Result], sources: Sequence[Source]) -> list[Result]:
     """Returns the findings about resources, without those that a patch causes, and with the flags that a patch replaced."""
-    causes = without_emptied(without_consequences(findings), sources)
+    judged = without_consequences(findings)
+    causes = without_emptied(without_changes(judged, judged), sources)
     return with_replaced_flags(replaced_arguments.explain_replaced(causes, sources), sources)
 
 
@@ -52,6 +54,15 @@ def without_consequences(findings: Sequence[Result]) -> list[Result]:
         for finding, is_caused in zip(findings, caused, strict=True)
         if not is_caused
     ]
+
+
+def without_changes(changes: Iterable[Result], findings: Iterable[Result]) -> list[Result]:
+    """Returns the findings about changes of graphs, without those of a graph to which a patch adds a component by mistake.
+
+    `findings` are those about the new state. The new component comes first, so each other one differs from the one that had its place.
+    """
+    refs = {finding.ref for finding in findings if finding.code == _CAUSE and finding.severity == "error"}
+    return [change for change in changes if change.code not in _CHANGES or change.ref not in refs]
 
 
 def with_replaced_flags(findings: Sequence[Result], sources: Iterable[Source]) -> list[Result]:

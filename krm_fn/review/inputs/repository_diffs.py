@@ -189,7 +189,7 @@ def compare(pair: RootChange, capacity: ClusterCapacity, policy: Policy, *, colo
     result = comparison.compare(old_state.rendered, new_state.rendered, capacity.nodes, capacity.pods, pair.find_origins)
     findings = [*rendered_state.new_findings(new_state.results, old_state.rendered), *old_state.results, *result.findings]
     findings = policy.without_ignored(findings, new_state.rendered.inputs)
-    update_findings = reading.locate(result.updates, new_state.files.resources)
+    update_findings = patch_consequences.without_changes(reading.locate(result.updates, new_state.files.resources), new_state.results)
     forecast_findings = policy.without_ignored([*update_findings, *diff_report.located_findings(result)], new_state.rendered.inputs)
     shown = policy.visible_findings([*findings, *forecast_findings])
     content = DiffReport(result, old_state.name, shown, colours, pair.is_unchanged)
