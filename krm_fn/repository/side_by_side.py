@@ -39,8 +39,8 @@ class Reader(NamedTuple):
             try:
                 return future.result(_PAUSE)
             except TimeoutError:
-                if future.done():
-                    raise
+                if future.done():  # the value came after the time limit, or the function raised this error itself
+                    return future.result()
         raise ReaderStoppedError
 
     def work_until(self, first: Future[Any]) -> None:

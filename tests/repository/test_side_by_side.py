@@ -6,6 +6,7 @@ import contextlib
 import functools
 import threading
 import time
+from concurrent.futures import Future
 from typing import TYPE_CHECKING
 
 import pytest
@@ -52,6 +53,22 @@ def test_functions_of_calls_run_in_the_thread_that_reads():
     assert {*side_by_side.run_in_order(threads)} == {threading.get_ident()}
     with pytest.raises(ZeroDivisionError):
         next(side_by_side.run_in_order([lambda reader: reader.call(lambda: 1 // 0)]))
+
+
+class LateFuture(Future[int]):
+    """A value that comes just after the time limit of `result`."""
+
+    def result(self, timeout: float | None = None) -> int:
+        value = super().result()
+        if timeout:
+            raise TimeoutError
+        return value
+
+
+def test_a_value_that_comes_just_after_the_time_limit_is_the_value(monkeypatch):
+    """A busy machine ended a command with TimeoutError."""
+    monkeypatch.setattr(side_by_side, "Future", LateFuture)
+    assert [*side_by_side.run_in_order([lambda reader: reader.call(lambda: 1)])] == [1]
 
 
 def test_what_a_call_raises_comes_in_its_turn():
