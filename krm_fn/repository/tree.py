@@ -18,7 +18,7 @@ from krm_fn.repository.files.reading import File, Source
 
 KPTFILE = "Kptfile"
 ParsedFiles = dict[tuple[str, bytes], File]
-"""Files by their names and bytes."""
+"""Files by their names and bytes. A schema, of which each Kustomization has a copy, is parsed once: its name is empty."""
 
 
 class Tree:
@@ -101,8 +101,13 @@ class Tree:
             data = reading.data(path)
         except reading.UnreadableError as problem:
             return reading.unreadable(problem, path)
+        if ("", data) in self._parsed:
+            return self._parsed["", data]
         if (name, data) not in self._parsed:
-            self._parsed[name, data] = reading.parse(data, path)
+            file = reading.parse(data, path)
+            is_schema = file.sources and all(reading.is_tool_schema(source.value) for source in file.sources)
+            self._parsed["" if is_schema and not file.results else name, data] = file
+            return file
         return self._parsed[name, data]
 
     def names(self, exclude: Sequence[str] = (), skipped: Counter[str] | None = None) -> list[str]:

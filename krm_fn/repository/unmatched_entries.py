@@ -52,7 +52,8 @@ def check(tree: Tree, closure: Closure) -> Iterator[Result]:
             ]
             yield from _check_unselected(kustomization, targets, below, documents)
             yield from _check_replacements(kustomization, replacements, documents)
-            yield from _unused_images(kustomization, images, below, documents)
+            if images:
+                yield from _unused_images(kustomization, images, below, documents)
 
 
 def _check_unselected(
