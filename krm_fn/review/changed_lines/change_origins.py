@@ -20,7 +20,7 @@ from krm_fn.render import labels
 from krm_fn.render.manifests import ownership
 from krm_fn.render.schema.object_changes import FieldChange, ObjectChange
 from krm_fn.review.changed_lines import hunk_lines
-from krm_fn.review.changed_lines.hunk_lines import HunkLine, HunkLines, Sought
+from krm_fn.review.changed_lines.hunk_lines import HunkLine, HunkLines, KnownPairs, Sought
 from krm_fn.review.diff import diff_report
 from krm_fn.review.diff.rendered_state import ChangeOrigin
 
@@ -48,11 +48,11 @@ class HunkPart(NamedTuple):
 
 
 class SourceTexts:
-    """Both states of the texts from which objects are made, and the parts in which they differ."""
+    """Both states of the texts from which objects are made, and the parts in which they differ. `known` has pairs of other roots."""
 
-    def __init__(self, pairs: Sequence[TextPair]) -> None:
+    def __init__(self, pairs: Sequence[TextPair], known: KnownPairs | None = None) -> None:
         self.pairs = pairs
-        self.lines = HunkLines(pairs)
+        self.lines = HunkLines(pairs, known)
         self._parts: dict[int, list[HunkPart]] = {}
 
     @property

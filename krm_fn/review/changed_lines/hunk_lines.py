@@ -76,11 +76,16 @@ class HunkLine(NamedTuple):
         return self.points if self.points >= CLEAR else min(self.points, 0), self.is_patch
 
 
-class HunkLines:
-    """The lines of the hunks of some pairs of texts."""
+KnownPairs = dict[TextPair, "_FieldPair"]
+"""The fields of pairs of texts: roots share the files of a base, and each text is parsed once."""
 
-    def __init__(self, pairs: Sequence[TextPair]) -> None:
-        self._pairs = [_FieldPair(pair) for pair in pairs]
+
+class HunkLines:
+    """The lines of the hunks of some pairs of texts. `known` has the fields of pairs that other roots have, too."""
+
+    def __init__(self, pairs: Sequence[TextPair], known: KnownPairs | None = None) -> None:
+        known = {} if known is None else known
+        self._pairs = [known.get(pair) or known.setdefault(pair, _FieldPair(pair)) for pair in pairs]
         self._single = {side.file: number for number, pair in enumerate(pairs) for side in pair if side and None in pair}
 
     def best(self, hunks: Iterable[Hunk], sought: Sought) -> list[HunkLine]:

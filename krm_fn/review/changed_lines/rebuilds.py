@@ -19,6 +19,7 @@ from krm_fn.repository.tree import Tree
 from krm_fn.review.changed_lines import change_origins, document_hunks
 from krm_fn.review.changed_lines.change_origins import Attribution, HunkPart, KnownGroups, Origins, SourceTexts
 from krm_fn.review.changed_lines.document_hunks import LocatedRender
+from krm_fn.review.changed_lines.hunk_lines import KnownPairs
 from krm_fn.review.diff import rendered_state
 from krm_fn.review.diff.rendered_state import ChangeOrigin, Render
 
@@ -48,6 +49,7 @@ class Rebuilds:
         self._programs, self._copies = programs, copies
         self._left = _ALL_BUILDS
         self._known: KnownGroups = {}
+        self._pairs: KnownPairs = {}
         self._delivered = {state: _delivered_folders(listing.roots) for state, listing in self._listings.items()}
 
     def find_origins(self, old: RenderedRoot, new: RenderedRoot, changes: Sequence[ObjectChange]) -> Origins:
@@ -117,7 +119,7 @@ class Rebuilds:
             name: TextPair(read[_OLD].get(moved.get(name, name)), read[_NEW].get(name)) for name in names if name not in moved.values()
         }
         differing = {name: pair for name, pair in pairs.items() if (pair.old and pair.old.text) != (pair.new and pair.new.text)}
-        return [*differing], SourceTexts([*differing.values()])
+        return [*differing], SourceTexts([*differing.values()], self._pairs)
 
     def _likeness(self, root: Root, names: Sequence[str], texts: SourceTexts) -> Hashable:
         """Returns the differing texts by their paths from the root: roots with the same ones have the same parts."""
