@@ -124,12 +124,20 @@ class KnownItems:
 
     def __init__(self) -> None:
         self._expansions: dict[tuple[str, str], tuple[_ExpandedItem, list[PlannedResource]]] = {}
+        self._plans: dict[tuple[str, str], PlannedResource | None] = {}
         self._used: set[tuple[str, str]] = set()
+
+    def plan(self, resource: Resource, config: Config) -> PlannedResource | None:
+        """Returns what `plan` returns."""
+        key = repr(config), repr(resource)
+        if key not in self._plans:
+            self._plans[key] = plan(resource, config)
+        return self._plans[key]
 
     def forget_unused(self) -> None:
         """Forgets the items that no render has had since the last call."""
         self._expansions = {key: entry for key, entry in self._expansions.items() if key in self._used}
-        self._used = set()
+        self._plans, self._used = {}, set()
 
     def expand(self, resources: Sequence[Resource], context: _Context) -> list[_ExpandedItem]:
         """Returns the expansions of all items."""
@@ -312,6 +320,25 @@ def plans(resources: Sequence[Resource], config: Config) -> list[PlannedResource
     images, _ = deprecated_fields.images(resources, cluster.default_namespace(config))
     planned = (_plan_resource(resource, _Context(config, facts, images)) for resource in resources)
     return [resource for resource in planned if resource]
+
+
+def plan(resource: Resource, config: Config) -> PlannedResource | None:
+    """Returns the plan of a resource that is rendered alone, also of one with errors; None for one without a plan.
+
+    No rule checks it, and it has no objects: those of a finished build are in the build.
+    """
+    expander = None if encryption.is_encrypted(resource) else _expander_of(resource)
+    if expander is None:
+        return None
+    facts, _ = cluster.read(ownership.without_generated([resource]), config)
+    images, _ = deprecated_fields.images([resource], cluster.default_namespace(config))
+    context = _Context(config, facts, images)
+    try:
+        converted, findings = _in_current_form(resource, context)
+        planned = _check_plan(converted, expander._replace(check=lambda *_: iter(())), context, findings)
+    except Exception:  # noqa: BLE001 - the render that made the build reported it
+        return None
+    return PlannedResource(resource, planned.plan, planned.pods, [])
 
 
 def _plan_resource(resource: Resource, context: _Context) -> PlannedResource | None:

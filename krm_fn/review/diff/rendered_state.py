@@ -117,14 +117,13 @@ def _render_state(
     return _with_errors(state, file_findings), planned
 
 
-def _of_builds(resources: Iterable[Resource], known: KnownItems | None) -> list[PlannedResource]:
-    """Returns the plans of Dynamo resources of finished builds, with the settings that made them: their command lines are judged, too."""
-    planned: list[PlannedResource] = []
+def _of_builds(resources: Iterable[Resource], known: KnownItems | None) -> Iterator[PlannedResource]:
+    """Yields the plans of Dynamo resources of finished builds, with the settings that made them: their command lines are judged, too."""
+    make_plan = known.plan if known else expand.plan
     for resource in resources:
         settings = render_mark.read(labels.annotations(resource).get(labels.RENDERED_BY, ""))
-        if settings:
-            expand.expand([resource], settings, planned.append, known)
-    return planned
+        if settings and (planned := make_plan(resource, settings)):
+            yield planned
 
 
 def _with_first_replicas(objects: Iterable[Resource], inputs: Iterable[Resource], namespace: str) -> Iterator[Resource]:
