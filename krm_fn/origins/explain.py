@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
 from typing import Any, NamedTuple
@@ -22,6 +23,8 @@ from krm_fn.render.resolve import cluster
 
 _OWNERS = 10
 """The largest number of Dynamo resources that are traced together. Of an object with more owners, only the annotation differs."""
+_MOST_TRACES = 8
+"""The largest number of traces that are kept for objects that follow."""
 _MOST_KNOWN = 5000
 """The largest number of combinations of marks whose origins are kept."""
 _OWNER_FIELDS: tuple[Path, ...] = (("kind",), ("metadata", "name"))
@@ -124,29 +127,52 @@ def trace_objects(
     """Yields generated objects with their leaves. A few Dynamo resources at a time are traced, because a trace needs much memory."""
     namespace = cluster.default_namespace(settings)
     keys = {index: identity.key(resource, namespace) for index, resource in resources.items() if dynamo_resources.is_expanded(resource)}
-    for owners, owned in _by_owners(objects):
-        read = [resource for index, resource in resources.items() if index not in keys or keys[index] in owners or not owners]
-        traced = render(read, settings)
-        for resource in owned:
-            others = {*_owner_keys(resource)} - owners
-            refs = [results.ref(resources[index]) for index, key in keys.items() if key in others] if others else ()
-            more = frozenset(Origin("user", path, ref) for ref in refs for path in _OWNER_FIELDS)
-            leaves = traced.leaves.get(identity.key(resource), [])
-            yield resource, [_with_owners(leaf, resource, more) for leaf in leaves] if more else leaves
+    traces: dict[frozenset[ObjectKey], Trace] = {}
+    listed = _with_traced_owners([*objects])
+    left = Counter(owners for _, owners in listed)
+    for resource, owners in listed:
+        if owners not in traces:
+            read = [entry for index, entry in resources.items() if index not in keys or keys[index] in owners or not owners]
+            if len(traces) == _MOST_TRACES:
+                del traces[next(iter(traces))]
+            traces[owners] = render(read, settings)
+        others = {*_owner_keys(resource)} - owners
+        refs = [results.ref(resources[index]) for index, key in keys.items() if key in others] if others else ()
+        more = frozenset(Origin("user", path, ref) for ref in refs for path in _OWNER_FIELDS)
+        leaves = traces[owners].leaves.get(identity.key(resource), [])
+        left[owners] -= 1
+        if not left[owners]:
+            del traces[owners]
+        yield resource, [_with_owners(leaf, resource, more) for leaf in leaves] if more else leaves
 
 
-def _by_owners(objects: Iterable[Resource]) -> Iterator[tuple[set[ObjectKey], list[Resource]]]:
-    """Yields consecutive objects with their owners, a few owners at a time. No owners: every resource can be one."""
-    owners, owned = set[ObjectKey](), list[Resource]()
+def _with_traced_owners(objects: Sequence[Resource]) -> list[tuple[Resource, frozenset[ObjectKey]]]:
+    """Returns objects with the owners that are traced together for them, a few at a time. No owners: every resource can be one.
+
+    A build orders objects by their kinds, so those of an owner are not consecutive.
+    """
+    groups: list[set[ObjectKey]] = [set()]
+    numbers: dict[frozenset[ObjectKey], int] = {}
+    number = 0
+    chosen: list[int] = []
     for resource in objects:
-        keys = {*_owner_keys(resource)[:_OWNERS]}
-        if owned and len(owners | keys) > _OWNERS:
-            yield owners, owned
-            owners, owned = set(), []
-        owners |= keys
-        owned.append(resource)
-    if owned:
-        yield owners, owned
+        keys = frozenset(_owner_keys(resource)[:_OWNERS])
+        if keys:
+            number = numbers[keys] if keys in numbers else numbers.setdefault(keys, _group_of(keys, groups))
+        chosen.append(number)
+    owners = [frozenset(group) for group in groups]
+    return [(resource, owners[index]) for resource, index in zip(objects, chosen, strict=True)]
+
+
+def _group_of(keys: frozenset[ObjectKey], groups: list[set[ObjectKey]]) -> int:
+    """Returns the number of the group that has some owners. They join the last group, or a new one if it has too many owners then."""
+    found = next((number for number, group in enumerate(groups) if keys <= group), None)
+    if found is not None:
+        return found
+    if len(groups[-1] | keys) > _OWNERS:
+        groups.append(set())
+    groups[-1] |= keys
+    return len(groups) - 1
 
 
 def _owner_keys(resource: Resource) -> list[ObjectKey]:
