@@ -16,7 +16,8 @@ import os
 import re
 import sys
 import tempfile
-from collections.abc import Iterator
+import zlib
+from collections.abc import Collection, Iterator
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -43,6 +44,36 @@ class StoredBuild(NamedTuple):
 
     data: bytes
     rest: dict[str, Resource]
+
+
+def _payload(build: StoredBuild) -> bytes:
+    return json.dumps({"data": build.data.decode("utf-8", "surrogateescape"), "rest": build.rest}).encode()
+
+
+def _build(payload: bytes) -> StoredBuild:
+    entry: dict[str, Any] = json.loads(payload)
+    return StoredBuild(entry["data"].encode("utf-8", "surrogateescape"), entry["rest"])
+
+
+class SharedBuilds:
+    """Builds of the new state that the old state has, too, in the memory of one command. `digests` are those of the inputs of both."""
+
+    def __init__(self, digests: Collection[str]) -> None:
+        self._digests = frozenset(digests)
+        self._payloads: dict[str, bytes] = {}
+
+    def key(self, inputs: str, _program: str) -> str:
+        """Returns the key of a build: all builds of a command have the same program."""
+        return inputs if inputs in self._digests else ""
+
+    def read(self, key: str) -> StoredBuild | None:
+        """Returns a build, and forgets it; None for one that was not built."""
+        payload = self._payloads.pop(key, b"")
+        return _build(zlib.decompress(payload)) if payload else None
+
+    def write(self, key: str, build: StoredBuild) -> None:
+        """Keeps a build."""
+        self._payloads[key] = zlib.compress(_payload(build), 1)
 
 
 class BuildCache:
@@ -80,15 +111,13 @@ class BuildCache:
             return None
         with contextlib.suppress(OSError):
             os.utime(path)  # it stays longer than entries that are not used
-        entry: dict[str, Any] = json.loads(payload)
-        return StoredBuild(entry["data"].encode("utf-8", "surrogateescape"), entry["rest"])
+        return _build(payload)
 
     def write(self, key: str, build: StoredBuild) -> None:
         """Stores an entry, unless it has a Secret."""
         if _SECRET.search(build.data):
             return
-        text = json.dumps({"data": build.data.decode("utf-8", "surrogateescape"), "rest": build.rest})
-        payload = text.encode()
+        payload = _payload(build)
         with contextlib.suppress(OSError):
             descriptor, name = tempfile.mkstemp(dir=self._entries)  # mode 0600
             with os.fdopen(descriptor, "wb") as file:

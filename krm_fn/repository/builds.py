@@ -30,7 +30,7 @@ from krm_fn.repository import (
     side_by_side,
     unmatched_entries,
 )
-from krm_fn.repository.build_cache import BuildCache, StoredBuild
+from krm_fn.repository.build_cache import BuildCache, SharedBuilds, StoredBuild
 from krm_fn.repository.files import commands, reading, short_objects
 from krm_fn.repository.files.commands import CommandResult
 from krm_fn.repository.files.reading import Source
@@ -75,7 +75,7 @@ class BuildInput(NamedTuple):
 
 
 def build_side_by_side(
-    tree: Tree, roots: Iterable[BuildInput], programs: Programs, cache: BuildCache | None = None
+    tree: Tree, roots: Iterable[BuildInput], programs: Programs, cache: BuildCache | SharedBuilds | None = None
 ) -> Generator[RootBuild, None, None]:
     """Yields the builds of Kustomizations in their order. Those that do not include each other are built at the same time.
 
@@ -103,7 +103,7 @@ def build_side_by_side(
                     yield _read_build(tree, root, closure, name, run)
 
 
-def _key(entry: BuildInput, name: str, cache: BuildCache | None) -> str:
+def _key(entry: BuildInput, name: str, cache: BuildCache | SharedBuilds | None) -> str:
     return cache.key(entry.digest, private_programs.find(name)) if cache and name and entry.digest else ""
 
 

@@ -16,7 +16,7 @@ from krm_fn.render.config import Config
 from krm_fn.render.manifests import ownership
 from krm_fn.render.resolve import cluster
 from krm_fn.repository import builds, committed, destinations, function_layers, kustomizations, root_inputs, roots
-from krm_fn.repository.build_cache import BuildCache
+from krm_fn.repository.build_cache import BuildCache, SharedBuilds
 from krm_fn.repository.builds import BuildInput, RootBuild
 from krm_fn.repository.committed import CommittedRender, NewRender
 from krm_fn.repository.destinations import Destination
@@ -35,7 +35,7 @@ class RootOptions(NamedTuple):
 
     `default_config` is the file with the configuration of roots without one. `roots` are the folders that the project file names as roots,
     with their namespaces; if empty, krm-fn finds the roots. `progress` is called with the name of each root before it is read. `cache` has
-    builds of other runs.
+    builds of other runs, or of the other state.
     """
 
     config: str | None = None
@@ -44,7 +44,7 @@ class RootOptions(NamedTuple):
     exclude: tuple[str, ...] = ()
     roots: tuple[tuple[str, str], ...] = ()
     progress: Callable[[str], None] = lambda _: None
-    cache: BuildCache | None = None
+    cache: BuildCache | SharedBuilds | None = None
 
 
 class RootFiles(NamedTuple):
@@ -141,6 +141,15 @@ def with_other_state(listing: RootListing, other: RootListing) -> RootListing:
         if (root in listing.relevant or posixpath.relpath(root.folder, at) in folders) and (root.is_delivered or root.folder not in parts)
     ]
     return listing._replace(relevant=relevant)
+
+
+def with_shared_builds(listing: RootListing, other: RootListing) -> tuple[RootListing, RootListing]:
+    """Returns the listings of two states that are read one after the other: roots with the same inputs are built once for both."""
+    if listing.options.cache or other.options.cache:
+        return listing, other
+    shared = SharedBuilds({*listing.digests.values()} & {*other.digests.values()})
+    first, second = (state._replace(options=state.options._replace(cache=shared)) for state in (listing, other))
+    return first, second
 
 
 def read(repository: RootListing, programs: Programs, unchanged: Collection[str] = ()) -> RepositoryFiles:

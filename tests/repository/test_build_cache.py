@@ -74,6 +74,17 @@ def test_a_second_run_builds_nothing(clone: Clone, tmp_path: Path, builds: list[
     assert [folder.name for folder in builds[2 * ROOTS :]] == ["test"]
 
 
+def test_a_root_with_the_same_inputs_is_built_once_for_both_states(clone: Clone, builds: list[Path]):
+    clone.put(FILES).commit()
+    clone.edit("test/settings.env", "A=b", "A=c")
+    assert "(test/settings.env:1)" in console.run("diff", "--old", "HEAD", "--all").out
+    assert {name: sum(folder.name == name for folder in builds) > 1 for name in ("prod", "alone", "test")} == {
+        "prod": False,
+        "alone": False,
+        "test": True,
+    }
+
+
 def change(clone: Clone, number: int) -> None:
     """A commit with one to three random edits, which later edits can take back."""
     choice = random.Random(number)  # noqa: S311 - no secret

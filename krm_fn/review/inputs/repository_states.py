@@ -35,7 +35,8 @@ _SECONDS = 300
 
 
 Unchanged = Literal["build", "share", "skip"]
-"""The treatment of roots whose inputs are the same in both states: both are built, the new one is used for both, or none is built."""
+"""The treatment of roots whose inputs are the same in both states: both are read from one build, the new one is used for both, or none is
+built."""
 
 
 class RepositoryChange(NamedTuple):
@@ -164,6 +165,8 @@ def _read(path: str, setup: _Setup, unchanged: Unchanged) -> RepositoryChange:
         if old_roots is not None:
             old_roots, new_roots = states.with_other_state(old_roots, new_roots), states.with_other_state(new_roots, old_roots)
         same = root_inputs.same(old_roots.inputs, new_roots.inputs) if old_roots and unchanged != "build" else frozenset[str]()
+        if old_roots and unchanged == "build":
+            new_roots, old_roots = states.with_shared_builds(new_roots, old_roots)
         new = states.read(new_roots, programs, same if unchanged == "skip" else ())
     new = new._replace(results=[*new.results, *_special_files(path, given.exclude)])
     if old_roots is None:
