@@ -8,12 +8,12 @@ from __future__ import annotations
 from krm_fn.base import codes, results
 from krm_fn.base.records import NamedTuple
 from krm_fn.kubernetes import quantity
-from krm_fn.kubernetes.values import mapping, objects
-from krm_fn.render import dynamo_api, labels
+from krm_fn.kubernetes.values import mapping, objects, text
+from krm_fn.render import dynamo_api, labels, render_mark
 from krm_fn.render.convert import path_mapping, versions
-from krm_fn.render.kinds import WHOLE_GRAPH
+from krm_fn.render.kinds import ROLLOUT_GROUP, WHOLE_GRAPH
 from krm_fn.render.manifests import workloads
-from krm_fn.render.resolve import graph_context
+from krm_fn.render.resolve import graph_context, rollout_group
 from krm_fn.render.schema import rule_messages
 
 TYPE_CHECKING = False
@@ -49,11 +49,11 @@ class Change(NamedTuple):
     now: ComparedGraph
     paths: SourcePaths
 
-    def both(self) -> Iterator[tuple[SourcePaths, dict[str, Any], dict[str, Any]]]:
-        """Yields the components that are in both states: the source paths in the new one, and both of their specs."""
+    def both(self) -> Iterator[tuple[str, SourcePaths, dict[str, Any], dict[str, Any]]]:
+        """Yields the components that are in both states: their names, the source paths in the new one, and both of their specs."""
         for name, component in self.now.components.items():
             if name in self.was.components:
-                yield self.paths.component(name), self.was.components[name], component
+                yield name, self.paths.component(name), self.was.components[name], component
 
 
 def change(old: Resource, new: Resource) -> Change:
@@ -75,16 +75,34 @@ def _state(resource: Resource) -> ComparedGraph:
     return ComparedGraph(spec, components, labels.annotations(resource), claims)
 
 
-def check_nodes(change: Change) -> Iterator[Result]:
-    """Reports a change between one node and several nodes, because the workload kind would change. 2 nodes may become 4."""
-    for paths, was, now in change.both():
+def check_nodes(change: Change, orchestrator: str) -> Iterator[Result]:
+    """Reports a change between one node and several nodes, because the workload kind would change. 2 nodes may become 4.
+
+    `orchestrator` is that of the configuration. A role of a DisaggregatedSet stays one, whatever the number of its nodes.
+    """
+    grouped = _grouped_workers(change.was, orchestrator) & _grouped_workers(change.now, orchestrator)
+    for name, paths, was, now in change.both():
         old, new = _count(was), _count(now)
-        if (old > 1) != (new > 1):
+        if (old > 1) != (new > 1) and name not in grouped:
             message = (
                 f"nodeCount cannot change from {old} to {new}, because the workload kind would change; set it back, or replace the "
                 "service by one with another name"
             )
             yield results.error(codes.IMMUTABLE_MULTINODE, message, path=paths.at("multinode", "nodeCount"), current=new, proposed=old)
+
+
+def _orchestrator(state: ComparedGraph, configured: str) -> str:
+    """Returns the orchestrator of a state: a finished build names the settings that made it, and others have the configured one."""
+    made_with = render_mark.read(text(state.annotations.get(labels.RENDERED_BY)))
+    return graph_context.admitted_orchestrator(state.annotations, made_with.orchestrator if made_with else configured)
+
+
+def _grouped_workers(state: ComparedGraph, orchestrator: str) -> set[str]:
+    """Returns the workers of a graph that roll out together with others, in one object."""
+    if _orchestrator(state, orchestrator) not in ROLLOUT_GROUP:
+        return set()
+    joined = rollout_group.joined_components(state.annotations)
+    return {name for name, entry in state.components.items() if name and (entry.get("type") in rollout_group.PHASES or name in joined)}
 
 
 def _count(component: dict[str, Any]) -> int:
@@ -106,7 +124,7 @@ def check_services(change: Change) -> Iterator[Result]:
 
 def check_holder(change: Change, orchestrator: str) -> Iterator[Result]:
     """Reports added and removed services of a graph whose services are in one object, such as Grove's PodCliqueSet."""
-    of_states = (graph_context.admitted_orchestrator(state.annotations, orchestrator) for state in (change.was, change.now))
+    of_states = (_orchestrator(state, orchestrator) for state in (change.was, change.now))
     holders = {workloads.get(name).fixed_services if name in WHOLE_GRAPH else "" for name in of_states}
     holder = "" if len(holders) > 1 else holders.pop()
     if not holder:
@@ -132,7 +150,7 @@ def _removed_components(change: Change) -> list[str]:
 
 def check_replicas(change: Change) -> Iterator[Result]:
     """Reports other replicas of a component with a scaling adapter. Absent replicas mean 1."""
-    for paths, was, now in change.both():
+    for _, paths, was, now in change.both():
         count, wanted = was.get("replicas", 1), now.get("replicas", 1)
         if isinstance(now.get("scalingAdapter"), dict) and count != wanted:
             off = paths.fixes["no scaling adapter"]
@@ -192,7 +210,7 @@ def _rejected_fields(old: Any, new: Any) -> Iterator[tuple[str, str]]:
 def check_features(change: Change) -> Iterator[Result]:
     """Reports changes that the CRD or Grove rejects, and warns of changes that only a running operator rejects."""
     yield from _check_graph_features(change)
-    for paths, was, now in change.both():
+    for _, paths, was, now in change.both():
         if _min_available(was) != _min_available(now):
             message = rule_messages.of(codes.IMMUTABLE_MIN_AVAILABLE)
             form = "minAvailable" if "minAvailable" in now or now.get("providerOverride") is None else "providerOverride"
@@ -214,7 +232,7 @@ def check_features(change: Change) -> Iterator[Result]:
 
 def check_roles(change: Change) -> Iterator[Result]:
     """Reports what an operator refuses since Dynamo 1.6: another number of nodes, another type, and other roles of a component."""
-    for paths, was, now in change.both():
+    for _, paths, was, now in change.both():
         old, new = _count(was), _count(now)
         if old != new and old > 1 and new > 1:
             yield _rejected_by_operator(paths.at("multinode", "nodeCount"))

@@ -75,11 +75,13 @@ def _rules(kind: str, was: Resource, now: Resource, config: Config) -> Iterator[
         yield from _keeps(_ENGINE, was, now)
         yield from check_releases_of_files(was, now, config)
         change = graph_updates.change(was, now)
-        for rule in _OF_GRAPHS if kind == dynamo_api.GRAPH else _OF_COMPONENTS:
-            yield from rule(change)
+        yield from graph_updates.check_nodes(change, config.orchestrator)
         if kind == dynamo_api.GRAPH:
+            for rule in _OF_GRAPHS:
+                yield from rule(change)
             yield from graph_updates.check_holder(change, config.orchestrator)
-            if release_choice.release(now, config).role_templates:
+            made_with = render_mark.read(text(labels.annotations(now).get(labels.RENDERED_BY)))
+            if release_choice.release(now, made_with or config).role_templates:
                 yield from graph_updates.check_roles(change)
     elif kind == dynamo_api.MODEL:
         for fixed in _OF_MODELS:
@@ -109,13 +111,11 @@ def _request(was: Resource, now: Resource) -> Iterator[Result]:
 
 
 _OF_GRAPHS: tuple[Callable[[Change], Iterator[Result]], ...] = (
-    graph_updates.check_nodes,
     graph_updates.check_services,
     graph_updates.check_replicas,
     graph_updates.check_claims,
     graph_updates.check_features,
 )
-_OF_COMPONENTS = (graph_updates.check_nodes,)
 
 
 def check_release(resource: Resource, old: str, new: str, *, is_pinned: bool) -> Iterator[Result]:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from krm_fn.base import results
 from krm_fn.kubernetes.types import Resource
-from krm_fn.render import dynamo_api, labels
+from krm_fn.render import dynamo_api, labels, render_mark
 from krm_fn.render.config import Config
 from krm_fn.render.convert import versions
 from krm_fn.render.rules import updates
@@ -127,6 +127,7 @@ def test_graphs(before, after, found):
     assert said("DynamoGraphDeployment", before, after) == found
 
 
+MADE_UNDER_GROVE = {labels.RENDERED_BY: render_mark.write(Config(orchestrator="grove"), "v1.6")}
 HELD = [
     # reason, orchestrator, annotations before, annotations after, True if one set holds the graph before and after
     ("under Grove", "grove", {}, {}, True),
@@ -134,6 +135,8 @@ HELD = [
     ("a graph that opts out", "grove", {labels.ENABLE_GROVE: "false"}, {labels.ENABLE_GROVE: "False"}, False),
     ("a graph that leaves Grove", "grove", {}, {labels.ENABLE_GROVE: "false"}, False),
     ("any other value changes nothing", "grove", {labels.ENABLE_GROVE: "no"}, {}, True),
+    ("finished builds under Grove", "deployment", MADE_UNDER_GROVE, MADE_UNDER_GROVE, True),
+    ("a finished build that leaves Grove", "deployment", MADE_UNDER_GROVE, {}, False),
 ]
 
 
@@ -146,6 +149,25 @@ def test_services_that_grove_cannot_add_or_remove_are_a_warning(orchestrator, ol
     assert given.findings(found) == (fields if held else [])
     assert {each.severity for each in found} <= {"warning"}
     assert list(updates.check([before], [before], HOME, Config()._replace(orchestrator=orchestrator))) == []
+
+
+JOINED = {labels.ROLLOUT_GROUP: "a"}
+IN_SETS = [
+    # reason, type, orchestrator, annotations before, annotations after, True if one object has the pods before and after
+    ("a prefill worker", "prefill", "disaggregatedSet", {}, {}, True),
+    ("a worker that the graph joins", "worker", "disaggregatedSet", JOINED, JOINED, True),
+    ("a worker that the change joins", "worker", "disaggregatedSet", {}, JOINED, False),
+    ("a worker that runs both phases", "worker", "disaggregatedSet", {}, {}, False),
+    ("a Deployment", "prefill", "deployment", {}, {}, False),
+]
+
+
+@cases(("kind", "orchestrator", "old", "new", "is_allowed"), IN_SETS)
+def test_a_role_of_a_disaggregated_set_changes_between_one_node_and_several(kind, orchestrator, old, new, is_allowed):
+    before = beta.graph(beta.component("a", kind), annotations=old)
+    after = beta.graph({**beta.component("a", kind), "multinode": {"nodeCount": 2}}, annotations=new)
+    found = list(updates.check([before], [after], HOME, Config()._replace(orchestrator=orchestrator)))
+    assert given.findings(found) == ([] if is_allowed else [("DYN401", f"{AT}.multinode.nodeCount")])
 
 
 W = beta.component("a")
