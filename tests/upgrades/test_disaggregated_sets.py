@@ -160,6 +160,21 @@ def test_other_replicas_replace_no_pod(graphs, live_pods):
     assert outcome.restarting == ()
 
 
+def test_a_role_of_one_node_gets_two(graphs, live_pods):
+    """The object stays, and the controller replaces its pods as for any other change."""
+    graph = graphs("wider")
+    graph.apply()
+    live_pods.settle()
+    before = live_pods.pods()
+    graph.shape = graph.shape._replace(nodes=(2, 1))
+    changes = graph.apply()
+    assert {service.name for service in forecast.restarting(changes)} == set(ROLES)
+    live_pods.settle()
+    after = live_pods.pods()
+    assert all(before[service].isdisjoint(after[service]) == (service.name in ROLES) for service in before)
+    assert all(graph.status(role).ready for role in ROLES)
+
+
 def test_a_new_spec_is_not_ready_before_the_controller_has_seen_it(graphs, live_pods):
     """Old LeaderWorkerSets are ready and the newest spec is not there: the revision on the roles tells them apart."""
     graph = graphs("unseen")
