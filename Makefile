@@ -98,10 +98,10 @@ test-gangs: $(VENV)/dev tools tools-multinode tools-gangs ## start gangs with th
 	KRM_FN_TOOLS=required $(BIN)/python -m pytest tests/gangs
 
 test-running: $(VENV)/dev tools tools-gitops tools-dynamo tools-planner tools-multinode ## run rendered graphs with the real Dynamo runtime, their pods as processes in network namespaces; needs root
-	KRM_FN_TOOLS=required $(BIN)/python -m pytest -n 2 --dist loadfile --ignore tests/running/test_load.py --ignore tests/running/engine tests/running
+	KRM_FN_TOOLS=required $(BIN)/python -m pytest -n 2 --dist loadfile --ignore-glob '*/test_load*.py' --ignore tests/running/engine tests/running
 
-test-load: $(VENV)/dev tools tools-dynamo ## change rendered graphs with the real Dynamo runtime under load, and count lost requests: alone on this machine; needs root
-	KRM_FN_TOOLS=required $(BIN)/python -m pytest tests/running/test_load.py
+test-load: $(VENV)/dev tools tools-dynamo tools-multinode ## change rendered graphs with the real Dynamo runtime under load, and count lost requests: alone on this machine; needs root
+	KRM_FN_TOOLS=required $(BIN)/python -m pytest tests/running/test_load.py tests/running/test_load_roles.py
 
 test-engine: $(VENV)/dev tools tools-dynamo tools-engine ## run rendered graphs with vLLM, built for CPUs, on the Dynamo runtime; needs root
 	KRM_FN_TOOLS=required $(BIN)/python -m pytest tests/running/engine

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from tests.testbed.node import Node
 
 RATE = 20.0
+OVERLOADED = 3.0
+"""The lateness of a request, in seconds, from which on a loss says more about the machine than about the change."""
 
 
 class Answer(NamedTuple):
@@ -35,6 +37,8 @@ class Load:
         self.answers: list[Answer] = []
         self.events: list[tuple[float, str]] = []
         self.sent = 0
+        self.late = 0.0
+        """The most seconds by which a request was sent too late, because the machine was busy."""
         self.over = False
         self._began = time.monotonic()
 
@@ -54,7 +58,8 @@ class Load:
     def story(self) -> str:
         """One line for each event, and one for each kind of loss."""
         slowest = max((each.took for each in self.answers), default=0.0)
-        lines = [f"{len(self.answers)} requests, {len(self.lost)} lost, the slowest answer after {slowest:.2f} s"]
+        counts = f"{len(self.answers)} requests, {len(self.lost)} lost"
+        lines = [f"{counts}, the slowest answer after {slowest:.2f} s, sent up to {self.late:.1f} s late"]
         lines += [f"  {when:6.1f} s {what}" for when, what in self.events]
         reasons: dict[str, list[Answer]] = {}
         for each in sorted(self.lost):
@@ -89,6 +94,7 @@ async def _send(load: Load, machine: Node, url: str, rate: float, body: dict[str
     connector = aiohttp.TCPConnector(socket_factory=machine.socket, force_close=True, limit=0)
     async with aiohttp.ClientSession(connector=connector, timeout=limit) as session, asyncio.TaskGroup() as requests:
         while not load.over:
+            load.late = max(load.late, load.now() - load.sent / rate)
             load.sent += 1
             requests.create_task(_ask(load, session, url, body))
             await asyncio.sleep(max(0.0, load.sent / rate - load.now()))
