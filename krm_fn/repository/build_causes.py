@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from krm_fn.base import json_pointer, results, spelling
@@ -35,11 +35,15 @@ _OPERATION = re.compile(
     r"\b(add|replace|remove|move|copy|test) operation does not apply|error in (add|replace|remove|move|copy|test) for path"
 )
 _MALFORMED = "MalformedYAMLError"
+_BRACES = "invalid map key: map["
+_ACTION = re.compile(r"^[^#\n]*?:[ ]+(\{\{[^{}\n]*\}\})", re.MULTILINE)
+_REGISTERED = "may not add resource with an already registered id"
 _DOMAIN = re.compile(r"[\w-]+(\.[\w-]+)+", re.ASCII)
 _PREFIXED = 2
 """The parts of a key with a domain: `nvidia.com` and `gpu`."""
 _FIELD_OF_VERSION = {dynamo_api.V1ALPHA1: "services", dynamo_api.V1BETA1: "components"}
 """The field with the components of a graph in each API version."""
+_LONGEST = 60
 _MOST_SHOWN = 6
 """The largest number of entries or keys that a message lists."""
 
@@ -67,6 +71,10 @@ def _of_files(tree: Tree, closure: Closure, messages: str) -> BuildCause | None:
         return BuildCause(duplicate.message, {"file": duplicate.file, "line": duplicate.line, "column": duplicate.column})
     if _MALFORMED in messages and (unreadable := _unreadable_file(tree, closure)):
         return unreadable
+    if _BRACES in messages and (action := next(_actions(tree, closure), None)):
+        return action
+    if _REGISTERED in messages and (twice := next(_listed_twice(closure), None)):
+        return twice
     if wrong := kustomization_causes.find(tree, closure, messages):
         return wrong
     if component := _COMPONENT.search(messages):
@@ -187,6 +195,26 @@ def _unreadable_file(tree: Tree, closure: Closure) -> BuildCause | None:
         if problem := next(iter(results.errors_of(tree.read(name).results)), None):
             return BuildCause(problem.message, {"file": problem.file, "line": problem.line, "column": problem.column})
     return None
+
+
+def _actions(tree: Tree, closure: Closure) -> Iterator[BuildCause]:
+    """Finds actions of Helm, which YAML reads as a mapping with a mapping as its key."""
+    for name in sorted(closure.files):
+        file = tree.read(name)
+        for match in _ACTION.finditer(file.text):
+            line = file.text.count("\n", 0, match.start(1)) + 1
+            problem = f"`{match[1][:_LONGEST]}` is a placeholder, which nothing has substituted"
+            location = {"file": tree.shown(name), "line": line, "column": 1}
+            yield BuildCause(f"{problem}; substitute it before the build, with helm template", location)
+
+
+def _listed_twice(closure: Closure) -> Iterator[BuildCause]:
+    """Finds entries of `resources` with one file or folder."""
+    for kustomization in closure.folders.values():
+        listed = [posixpath.normpath(entry) for entry in entries(kustomization.value, "resources") if isinstance(entry, str)]
+        for number, entry in enumerate(listed):
+            if entry in listed[:number]:
+                yield BuildCause(f"{entry} is in resources twice; remove one of the two", kustomization.location(("resources", number)))
 
 
 def _path_of(value: Any, text: str) -> Path:

@@ -22,6 +22,7 @@ from krm_fn.repository import (
     build_causes,
     function_calls,
     function_layers,
+    kubectl_messages,
     kustomizations,
     mixed_versions,
     patch_operations,
@@ -174,12 +175,13 @@ def _read_build(tree: Tree, root: Root, closure: Closure, name: str, run: _Run) 
     process = run.process
     sources, problem = _output(tree, root, closure, process, run.rest)
     if problem:
-        summary = f"{name} {problem}: {_message(tree, process.messages)}"
-        cause = build_causes.find(tree, closure, process.messages)
+        messages = kubectl_messages.plain(process.messages)
+        summary = f"{name} {problem}: {_message(tree, messages)}"
+        cause = build_causes.find(tree, closure, messages)
         what, _, fix = cause.message.partition("; ") if cause else (summary, "", "repair the Kustomization")
         message = f"the root is not built: {what}{f' ({summary})' if cause else ''}; {fix}"
         location = cause.location if cause else None
-        location = location or _problem_location(closure, process.messages) or closure.folders[root.folder].location()
+        location = location or _problem_location(closure, messages) or closure.folders[root.folder].location()
         unrendered = _output(tree, root, closure, run.unrendered, {})[0]
         return RootBuild(
             [],

@@ -23,6 +23,7 @@ _WRONG_KIND = re.compile(r"kind should be (?:Kustomization|Component)|apiVersion
 _UNKNOWN = re.compile(r'json: unknown field "([^"]+)"')
 _WRONG_TYPE = re.compile(r"cannot unmarshal (\w+) into Go struct field \S+?\.(\w+) of type (\S+)")
 _NO_PATCH = re.compile(r'unable to parse SM or JSON patch from \[(?:path: "([^"]*)")?')
+_PATCH_AND_PATH = "patch and path can't be set at the same time"
 _OPERATION = re.compile(r"op: *\w+$", re.MULTILINE)
 _OPERATIONS = ("add", "replace", "remove", "move", "copy", "test")
 _WRONG_OPERATION = re.compile(r"Unexpected kind: (\S+)")
@@ -62,6 +63,8 @@ def find(tree: Tree, closure: Closure, messages: str) -> BuildCause | None:
         return next(_unknown_fields(kustomizations, unknown[1]), None)
     if wrong := _WRONG_TYPE.search(messages):
         return next(_wrong_types(kustomizations, wrong[2]), None)
+    if _PATCH_AND_PATH in messages:
+        return next(_patches_with_path(kustomizations), None)
     if no_patch := _NO_PATCH.search(messages):
         return next(_single_operations(tree, closure, no_patch[1] or ""), None)
     return None
@@ -76,6 +79,17 @@ def find_in_patches(patches: Iterable[Source], messages: str) -> BuildCause | No
                     right = _MEANT.get(wrong[1].lower()) or spelling.nearest(wrong[1], _OPERATIONS) or f"one of {', '.join(_OPERATIONS)}"
                     return BuildCause(f"{wrong[1]} is not an operation of a JSON patch; write {right}", patch.location((number, "op")))
     return None
+
+
+def _patches_with_path(kustomizations: Iterable[Source]) -> Iterator[BuildCause]:
+    """Finds a patch that is in its entry and in a file."""
+    for kustomization in kustomizations:
+        for number, entry in enumerate(entries(kustomization.value, "patches")):
+            if text_of(entry, "patch") and text_of(entry, "path"):
+                problem = "an entry of patches has its patch here or in the file of path, and not both"
+                yield BuildCause(
+                    f"{problem}; make an entry of its own of one of them", kustomization.location(("patches", number, "patch"))
+                )
 
 
 def _single_operations(tree: Tree, closure: Closure, path: str) -> Iterator[BuildCause]:

@@ -15,7 +15,7 @@ from krm_fn.render import dynamo_resources, expand, function_config
 from krm_fn.render.config import Config
 from krm_fn.render.manifests import ownership
 from krm_fn.render.resolve import cluster
-from krm_fn.repository import builds, committed, destinations, function_layers, kustomizations, root_inputs, roots
+from krm_fn.repository import builds, committed, destinations, function_annotations, function_layers, kustomizations, root_inputs, roots
 from krm_fn.repository.build_cache import BuildCache, SharedBuilds
 from krm_fn.repository.builds import BuildInput, RootBuild
 from krm_fn.repository.committed import CommittedRender, NewRender
@@ -174,7 +174,9 @@ def read(repository: RootListing, programs: Programs, unchanged: Collection[str]
     remote = [finding for root in listing.roots if root not in relevant for finding in _remote(root, listing)]
     not_listed = [_not_listed(tree, name, listing) for name in unlisted]
     not_run = [] if outputs else [finding for state in states for finding in _not_run(tree, state, listing, unlisted)]
-    findings = [*listing.results, *remote, *compared, *packages, *not_listed, *not_run]
+    folders = [root.folder for root in relevant if root.kind == "kustomize"]
+    unannotated = [finding for folder in folders for finding in function_annotations.check(tree, folder, listing.closures)]
+    findings = [*listing.results, *remote, *compared, *packages, *not_listed, *not_run, *unannotated]
     shown = [state for state in states if _is_shown(state)]
     packages_compared = [state.name for state in states if reader.is_rendered(state)]
     names = (*(output.label for output, _ in matches), *packages_compared)

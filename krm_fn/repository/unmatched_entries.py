@@ -67,7 +67,8 @@ def _check_unselected(
         "name": {name_of(mapping(document, "metadata")) for document in documents},
     }
     affixes = [text(layer.get(name)) for layer in layers for name in ("namePrefix", "nameSuffix")]
-    whole = documents if not (below.problems or any(_ADDS & layer.keys() for layer in layers)) else ()
+    added = (_ADDS & layer.keys() - ({"transformers"} if layer is kustomization.value else set()) for layer in layers)
+    whole = documents if not (below.problems or any(added)) else ()
     for path, target in targets:
         meant = ((step, _meant_value(step, target, known[step] - {""}, affixes, whole)) for step in _SELECTED)
         step, near = next((entry for entry in meant if entry[1]), ("", ""))
@@ -144,9 +145,12 @@ def _kind_of(documents: Sequence[dict[str, Any]], pattern: str) -> str:
 
 
 def _only_of_kind(documents: Sequence[dict[str, Any]], kind: str) -> str:
-    """Returns the name of the only object of a kind in a layer; empty for several, and for a kind that krm-fn makes, too."""
-    names = [name_of(mapping(document, "metadata")) for document in documents if document.get("kind") == kind]
-    return names[0] if len(names) == 1 and kind in _WRITTEN else ""
+    """Returns the name of the only object of a kind in a layer; empty for several, and for a kind that krm-fn makes, too.
+
+    The patches of an object have its name.
+    """
+    names = {name_of(mapping(document, "metadata")) for document in documents if document.get("kind") == kind}
+    return names.pop() if len(names) == 1 and kind in _WRITTEN else ""
 
 
 def _unused_images(

@@ -80,6 +80,27 @@ ROWS = [
         "write kind: Component",
     ),
     ("a tag of images", layer("images:\n- {name: a, tag: b}\n"), "kustomization.yaml:4:", "no field tag", "write newTag"),
+    (
+        "a patch and its file",
+        layer("patches:\n- {target: {kind: DynamoGraphDeployment}, path: fix.yaml, patch: '- {}'}\n", fix=merge()),
+        "kustomization.yaml:4:",
+        "and not both",
+        "make an entry of its own of one of them",
+    ),
+    (
+        "a base twice",
+        {"kustomization.yaml": "resources: [base, ./base]\n"},
+        "kustomization.yaml:1:",
+        "base is in resources twice",
+        "remove one",
+    ),
+    (
+        "an action of Helm",
+        {"kustomization.yaml": LAYER, "base/graph.yaml": f"{GRAPH}      annotations: {{{{ .Values.size }}}}\n"},
+        "base/graph.yaml:",
+        "`{{ .Values.size }}` is a placeholder",
+        "substitute it before the build, with helm template",
+    ),
     ("a slip in replicas", layer("replicas:\n- {name: a, coutn: 2}\n"), "kustomization.yaml:4:", "no field coutn", "write count"),
     (
         "a patch as a text",

@@ -34,6 +34,25 @@ def test_the_overlay_that_lost_the_function_is_named_without_an_old_state(overla
     assert "and test with the same base does; list the file under transformers" in done.out
 
 
+@pytest.mark.parametrize(
+    ("text", "line", "fix"),
+    [
+        (FUNCTION.replace("kubernetes.io/function", "kubernetes.io/functions"), 6, "write config.kubernetes.io/function"),
+        ("apiVersion: dynamo.krm-fn.io/v1alpha1\nkind: DynamoRender\nmetadata: {name: render}\n", 3, "add the annotation"),
+    ],
+    ids=["a slip", "no annotation"],
+)
+def test_kustomize_needs_the_annotation_of_the_function(overlays, text, line, fix):
+    """The configuration of the other overlay has it. A plugin for the kind works without the annotation, so alone it has no finding."""
+    overlays.put({"prod/render.yaml": text})
+    done = console.run("check")
+    assert f"prod/render.yaml:{line}:" in done.out, done.out
+    assert ("warning DYN792" in done.out, f"; {fix}\n" in done.out) == (True, True), done.out
+    if line == 3:
+        overlays.put({"test/render.yaml": text})
+        assert "DYN792" not in console.run("check").out
+
+
 def test_settings_for_a_later_render_are_a_note(overlays):
     """Without another overlay that runs krm-fn, a later step can render the build."""
     lose(overlays)

@@ -64,6 +64,12 @@ ENTRIES = [
         "search",
     ),
     (
+        "the only graph has another name, and krm-fn runs in the layer",
+        {"patches": [{"target": {"kind": "DynamoGraphDeployment", "name": "find-prod"}, "patch": JSON}], "transformers": ["render.yaml"]},
+        BASE,
+        "search",
+    ),
+    (
         "a graph that a chart can have",
         {"patches": [{"target": {"kind": "DynamoGraphDeployment", "name": "find-prod"}, "patch": JSON}]},
         {**BASE, "transformers": ["rename.yaml"]},
@@ -118,7 +124,12 @@ ENTRIES = [
 def test_an_entry_without_an_effect(clone, layer, base, name):
     is_component = layer.get("kind") == "Component"
     clone.put({"base/graph.yaml": GRAPH, "base/claim.yaml": CLAIM, "base/kustomization.yaml": yaml.safe_dump(base)})
-    clone.put({"prod/kustomization.yaml": yaml.safe_dump({"resources": [] if is_component else ["../base"], **layer})})
+    clone.put(
+        {
+            "prod/kustomization.yaml": yaml.safe_dump({"resources": [] if is_component else ["../base"], **layer}),
+            "prod/render.yaml": FUNCTION,
+        }
+    )
     if is_component:
         clone.put({"app/kustomization.yaml": "resources: [../base]\ncomponents: [../prod]\n"})
     output = console.run("check").out

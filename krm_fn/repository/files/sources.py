@@ -253,6 +253,9 @@ def _left_out(source: Source, findings: list[Result], listed: ListedFile) -> boo
     is_tools_file = Path(source.file).name in selection.KUSTOMIZATIONS and address.kind in _KINDS_OF_KUSTOMIZE
     if is_tools_file or (group == _KUSTOMIZE and address.kind == "Kustomization"):
         message = "the Kustomization is not built, its files are read as they are; to build it, name its folder, and leave --no-build out"
+        if not is_tools_file and listed.in_folder:
+            right = selection.KUSTOMIZATIONS[0]
+            message = f"kustomize does not read a file of this name, so the Kustomization is not built; rename it to {right}"
         findings.append(results.info(codes.KUSTOMIZATION_NOT_BUILT, message, **source.location()))
         return True
     if listed.in_folder and encryption.is_encrypted(source.value) and (not address.kind or encryption.is_encrypted_text(address.kind)):
