@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import difflib
 import itertools
+import re
 from collections.abc import Collection, Iterator, Sequence
 
 from krm_fn.base import codes, results
@@ -143,7 +144,7 @@ def check_autoscalers(resources: Sequence[Resource], config: Config) -> Iterator
         if dynamo_api.is_dynamo(resource) and ref.kind in (dynamo_api.ADAPTER, dynamo_api.GRAPH):
             adapters.setdefault(namespace, {}).update({ref.name: resource} if ref.kind == dynamo_api.ADAPTER else {})
         elif ownership.is_marked(resource) and any(paths.find(resource, [template.spec for template in paths.POD_TEMPLATES])):
-            workloads.add((namespace, ref.name))
+            workloads.add((namespace, re.sub(r"-[0-9]+$", "", ref.name) if ref.kind == "LeaderWorkerSet" else ref.name))
     for resource in resources:
         target = paths.at(resource, references.SCALED[:-1])
         if isinstance(target, dict) and (f"{target.get('apiVersion')}".rpartition("/")[0], target.get("kind")) in _UNSCALABLE:

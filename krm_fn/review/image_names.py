@@ -47,6 +47,11 @@ _LIST_ITEM = re.compile(r"\s-\s+[\"']?([^\s\"']+)")
 """An entry of a list behind an image."""
 _PROGRAMS = ("python3", "python", "/bin/sh", "/bin/bash", "sh", "bash")
 _SCHEME = re.compile(r"\A(?:https?|docker|oci)://")
+_OTHER_NAMES = {
+    "sgl-runtime": "sglang-runtime",
+    **dict.fromkeys(("tensorrt-llm-runtime", "trt-llm-runtime"), "tensorrtllm-runtime"),
+}
+"""Names that authors give the images of engines."""
 _ALIKE = str.maketrans("lio", "110")
 """Letters that look like digits."""
 _OTHER_WORDS = re.compile(r"[A-Za-z]{2}")
@@ -199,6 +204,8 @@ def _known_name(image: str, name: str) -> str:
     if dynamo_images.tag_of(image) != "unknown":
         return ""
     slip = next((known for known in dynamo_images.DYNAMO if len(known) >= _SHORTEST and spelling.is_slip(name, known, "-_")), "")
+    if name in _OTHER_NAMES and dynamo_images.parts(image).folder == dynamo_images.REGISTRY:
+        return _OTHER_NAMES[name]
     longer = [known for known in dynamo_images.DYNAMO if name in known.split("-")]
     return slip or (longer[0] if len(longer) == 1 and dynamo_images.parts(image).folder == "/".join(_FOLDERS) else "")
 

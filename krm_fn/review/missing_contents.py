@@ -50,6 +50,9 @@ def check_keys(resources: Sequence[Resource], config: Config) -> Iterator[Result
         if (key.group, key.kind) in _KINDS and key not in promised and resource.get("type") not in _FILLED:
             fields = (resource.get(name) for name in _DATA)
             known.setdefault(key, set()).update(str(entry) for data in fields if isinstance(data, dict) for entry in data)
+        elif key.kind == "ExternalSecret" and (names := _external_keys(resource)):
+            target = text(mapping(resource, "spec", "target").get("name")) or key.name
+            known.setdefault(ObjectKey(*name_fields.SECRET, key.namespace, target), set()).update(names)
     yield from mounted_files.check(resources, {key: names for key, names in known.items() if names}, config)
     for resource in resources:
         if dynamo_api.is_dynamo(resource) and not ownership.is_generated(resource):
@@ -61,6 +64,17 @@ def check_keys(resources: Sequence[Resource], config: Config) -> Iterator[Result
                         path = _key_path(resource, reference, name)
                         problem = f"the {reference.kind} {reference.name} has no key {name}"
                         yield _finding(resource, path, problem, name, sorted(held))
+
+
+def _external_keys(resource: Resource) -> list[str]:
+    """Returns the keys of the Secret that an External Secret makes; none if a template or a whole secret can have more.
+
+    Reference: https://external-secrets.io/latest/api/externalsecret/.
+    """
+    spec = mapping(resource, "spec")
+    if spec.get("dataFrom") or mapping(spec, "target").get("template") or text(mapping(spec, "target").get("creationPolicy")) == "Merge":
+        return []
+    return [name for entry in objects(spec.get("data")) if (name := text(entry.get("secretKey")))]
 
 
 def _key_path(resource: Resource, reference: Reference, name: str) -> Path:

@@ -38,6 +38,7 @@ _WORD_FOR_SECRET = re.compile(r"-secrets?$|^secrets?-")
 _FROM = frozenset(("envFrom", "envFromSecret"))
 _COMPONENT = 3
 """The length of the path of a component."""
+_LEAST_LETTERS = 5
 _MOST_PATHS = 20
 """The largest number of findings about one name."""
 _WORDS_FOR_CLAIM = ("claim", "pvc", "volume")
@@ -84,6 +85,7 @@ def check(resources: Sequence[Resource], config: Config) -> Iterator[Result]:
                 near = spelling.nearest_name(reference.name, known) or (_near_claim(key, known) if not is_declaration else "")
                 yield from _missing(graph, reference.path, key, near) if near else _unread(graph, reference.path, key, unread)
         yield from _other_secrets(graph, names.get((*name_fields.SECRET, namespace), {}))
+        yield from _pull_secrets(graph, names.get((*name_fields.SECRET, namespace), {}))
         claims = names.get((*name_fields.CLAIM, namespace), {})
         unmounted = _only_one(
             (name_of(claim) for _, claim in paths.find(graph, (_DECLARED,)) if isinstance(claim, dict)),
@@ -123,6 +125,28 @@ def _other_secrets(graph: Resource, known: Collection[str]) -> Iterator[Result]:
                 fix = f"write {right}, or ignore {_CODE} if both exist"
                 for path in fields[:_MOST_PATHS]:
                     yield results.info(_CODE, f"{problem}; {fix}", results.ref(graph), path, current=name)
+
+
+def _pull_secrets(graph: Resource, known: Collection[str]) -> Iterator[Result]:
+    """Finds a pull secret of one component with a slip in the name that others of its components have."""
+    read: dict[str, list[Path]] = {}
+    for reference in dynamo_references.of(graph):
+        if (reference.group, reference.kind) == name_fields.SECRET and "imagePullSecrets" in reference.path:
+            read.setdefault(reference.name, []).append(reference.path)
+    names = sorted(read, key=lambda name: -len(read[name]))  # of two that are as frequent, the first one is right
+    for number, name in enumerate(names):
+        fields, others = read[name], names[:number]
+        near = spelling.nearest_name(name, others) or next((other for other in others if _is_one_letter_off(name, other)), "")
+        if near and name not in known and not _is_slip_of(name, known):
+            message = f"the graph pulls images with the Secret {name} here, and with {near} elsewhere; write {near}"
+            for path in fields[:_MOST_PATHS]:
+                yield from _finding(graph, path, near, f"{message}, or ignore {_CODE} if both exist", name)
+
+
+def _is_one_letter_off(name: str, other: str) -> bool:
+    """True for a long name with a letter more or less, or with two letters in another order."""
+    is_long = min(len(name), len(other)) > _LEAST_LETTERS
+    return is_long and spelling.is_slip(name, other) and (len(name) != len(other) or sorted(name) == sorted(other))
 
 
 def _is_slip_of(name: str, known: Collection[str]) -> bool:

@@ -40,7 +40,7 @@ from krm_fn.review import (
     service_urls,
     variable_values,
 )
-from krm_fn.review.arguments import argument_findings, engine_documents, lora_rules, read_objects
+from krm_fn.review.arguments import argument_findings, engine_documents, lora_rules, read_objects, start_scripts
 from krm_fn.review.known_checks import KnownChecks
 
 _ORPHAN = codes.MISSING_OWNER
@@ -165,6 +165,7 @@ def _findings(
     yield from lora_rules.check(judged, resources, used)
     yield from read_objects.check(judged, resources, used)
     yield from engine_documents.check(judged, resources, used)
+    yield from start_scripts.check(judged, resources, used)
     invalid = {result.ref for result in results.errors_of([*expansion.results, *arguments]) if result.ref}
     yield from frontends.missing([entry.pods for entry in planned if isinstance(entry.plan, GraphPlan)], invalid)
     yield from placeholders.absorb(native_objects.check(resources, used), resources)

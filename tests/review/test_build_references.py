@@ -90,6 +90,7 @@ def test_an_autoscaler_follows_the_name_of_its_adapter(build, scaler):
 MISSING = [
     ("a typo", autoscaler("chat-wroker"), {"scalingAdapter": {"enabled": True}}, "error", "write chat-worker"),
     ("no adapter", autoscaler("chat-worker"), {}, "error", "enable the scaling adapter of this component"),
+    ("no adapter of a group", autoscaler("chat-worker"), NODES, "error", "enable the scaling adapter of this component"),
     ("another graph", autoscaler("search-decode"), {"scalingAdapter": {"enabled": True}}, "warning", "check it together with its graph"),
 ]
 

@@ -27,6 +27,7 @@ IMAGES = [
     ("no registry", "nvidia/ai-dynamo/vllm-runtime:1.6.1", "DYN705", f"write {REGISTRY}/vllm-runtime,"),
     ("a folder in capital letters", "registry.example/ML/vllm-runtime:1.6.1", "DYN705", "write registry.example/ml/vllm-runtime:1.6.1"),
     ("a tag behind the sign of digests", f"{REGISTRY}/vllm-runtime@1.6.1", "DYN705", f"write {REGISTRY}/vllm-runtime:1.6.1"),
+    ("another name of an engine", f"{REGISTRY}/trt-llm-runtime:1.6.1", "DYN705", "write tensorrtllm-runtime,"),
     ("the end of a name", f"{REGISTRY}/planner:1.6.1", "DYN705", "write dynamo-planner,"),
     ("a tag with v", f"{REGISTRY}/vllm-runtime:v1.6.1", "DYN705", "write 1.6.1,"),
     ("a variant with v", f"{REGISTRY}/vllm-runtime:v1.6.1-cuda13", "DYN705", "write 1.6.1-cuda13,"),

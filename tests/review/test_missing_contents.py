@@ -16,6 +16,10 @@ def secret(**fields):
     return given.item("Secret", "token", **fields)
 
 
+def promised(**spec):
+    return EXTERNAL | {"spec": {"data": [{"secretKey": "HF_TOKEN", "remoteRef": {"key": "hf"}}], **spec}}
+
+
 def variable(key, **fields):
     return {"env": [{"name": "TOKEN", "valueFrom": {"secretKeyRef": {"name": "token", "key": key, **fields}}}]}
 
@@ -52,6 +56,8 @@ KEYS = [
         "; write AWS_SECRET_ACCESS_KEY",
     ),
     ("a key in a volume", {}, volume("C"), [secret(data={"A": "", "B": ""})], ("items", 1, "key"), "; write one of A, B"),
+    ("a key of an External Secret", variable("token"), {}, [promised()], ("secretKeyRef", "key"), "; write HF_TOKEN"),
+    ("more keys of an External Secret", variable("token"), {}, [promised(dataFrom=[{"extract": {"key": "hf"}}])], (), ""),
     ("a key that is there", variable("HF_TOKEN"), {}, [secret(stringData={"HF_TOKEN": "x"})], (), ""),
     ("keys of two states of one object", variable("B"), {}, [secret(data={"A": ""}), secret(data={"B": ""})], (), ""),
     ("an optional key", variable("token", optional=True), {}, [secret(stringData={"HF_TOKEN": "x"})], (), ""),

@@ -138,6 +138,23 @@ def test_secrets_that_differ_in_the_word_for_a_secret(names, known, right, count
     assert all(f"; write {right}, " in finding.message for finding in found)
 
 
+PULLS = [
+    # reason, the pull secret of each component, the Secrets of the input, the name that is meant
+    ("two letters in the wrong order", ["nvcr-pull", "nvcr-pull", "ncvr-pull"], [], "nvcr-pull"),
+    ("a letter less", ["nvcr-pull", "nvcr-pul"], [], "nvcr-pull"),
+    ("both in the input", ["nvcr-pull", "nvcr-pul"], ["nvcr-pull", "nvcr-pul"], ""),
+    ("names that differ on purpose", ["team-a", "team-b"], [], ""),
+    ("one name", ["nvcr-pull", "nvcr-pull"], [], ""),
+]
+
+
+@cases(("names", "known", "right"), PULLS)
+def test_pull_secrets_of_one_graph(names, known, right):
+    components = [beta.component(f"W{number}", pod={"imagePullSecrets": [{"name": name}]}) for number, name in enumerate(names)]
+    found = [*misspelt_names.check([beta.graph(*components), *(given.item("Secret", name) for name in known)], Config())]
+    assert [(finding.code, finding.proposed, finding.path[2]) for finding in found] == [("DYN707", right, len(names) - 1)] * bool(right)
+
+
 UNDECLARED = [
     # reason, graph, the last steps of the path, words of the fix
     ("no volume of v1beta1", with_mounts("datasets", "models"), ("volumeMounts", 0, "name"), "add the volume datasets to volumes"),

@@ -56,6 +56,10 @@ class _Level(NamedTuple):
     is_in_entry: bool = False
 
 
+_ARGUMENT = re.compile(r"[ ]*-[ ]+--[\w-]+=\{[^'\n]*\}[ ]*$", re.MULTILINE)
+"""An argument of a list with a JSON document, without quotes around it."""
+
+
 def find(problem: str, text: str, offset: int, lines: int = 0) -> Cause | None:
     """Returns the cause of a problem that the parser reports at an offset of a text; None if the text does not show it.
 
@@ -101,6 +105,11 @@ def _quote(text: str, start: int, offset: int, lines: int, *, is_in_brackets: bo
     mark = before[-1:]
     if mark not in ("'", '"'):
         return None
+    if _ARGUMENT.match(text, start):
+        return Cause(
+            "this argument has a colon and a blank, so YAML reads it as a mapping; put the whole argument behind the dash in single quotes",
+            offset,
+        )
     end = start + len(before) - 1
     opening = text.rfind(mark, 0, end)
     while opening > 0 and text[opening - 1] == ("\\" if mark == '"' else mark):

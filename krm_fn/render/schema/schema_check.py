@@ -77,7 +77,11 @@ def group(written: Resource) -> list[Result]:
     kind, version = str(written.get("kind")), str(written.get("apiVersion"))
     versions = table.load().kinds[kind]
     right = f"{dynamo_api.GROUP}/{version.rpartition('/')[2]}"
-    proposed = right if right in versions else _version_of(written, versions) or next(iter(versions))
+    proposed = (
+        right
+        if right in versions and _version_of(written, versions) in ("", None, right)
+        else _version_of(written, versions) or next(iter(versions))
+    )
     text = f"{fixes.show_scalar(version)} is not a version of {kind}, so nothing renders the resource; write {proposed}"
     return [results.error(codes.UNKNOWN_KIND_OR_VERSION, text, results.ref(written), ("apiVersion",), current=version, proposed=proposed)]
 

@@ -117,6 +117,7 @@ def _check_graph(components: Iterable[Pods], ref: Ref, *, notes: bool) -> Iterat
         *router_events.check(mains, plans),
         *model_sources.check_commands(mains),
         *model_sources.check_folders(mains),
+        *model_sources.check_names(mains),
         *pod_ports.check(mains),
         *shell_variables.check(mains),
     )
@@ -160,7 +161,7 @@ def _of_command(judged: JudgedCommand, count: int) -> Iterator[ArgumentFinding]:
     if default := _default_args(judged):
         yield ArgumentFinding(codes.DEFAULT_ARGS_BEHIND_COMMAND, "error", judged.command.start, _behind_command(judged, default))
         judged_words.update(map(_position, default))
-    yield from (finding for finding in _of_flags(judged) if _position(finding.word) not in judged_words)
+    yield from (finding for finding in of_flags(judged) if _position(finding.word) not in judged_words)
     if not judged.container.is_main or count != 1:
         return
     is_spread = judged.plan.placement.nodes > 1 and not judged.plan.features.has_role_templates
@@ -207,7 +208,7 @@ def _behind_command(judged: JudgedCommand, default: Iterable[Word]) -> str:
     )
 
 
-def _of_flags(judged: JudgedCommand) -> Iterator[ArgumentFinding]:
+def of_flags(judged: JudgedCommand) -> Iterator[ArgumentFinding]:
     """Yields the findings about the flags. Without a known version, these are the findings that hold in all releases."""
     elsewhere = [argument_rules.keys(parsed, table) for table, parsed in judged.others]
     for finding in argument_rules.check(judged.parsed, judged.table):

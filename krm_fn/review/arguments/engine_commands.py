@@ -30,6 +30,8 @@ _LAUNCHERS = frozenset(
     )
 )
 """Programs that start a program. Its command line begins at some word behind theirs."""
+SCRIPT_IN_FILE = "it starts a script in a file"
+"""The reason why the command of a script is not judged."""
 _DEPTH = 3
 """The deepest shell within a shell that is read."""
 
@@ -192,7 +194,7 @@ class _CommandReader:
         if not any("c" in option.text for option in options if not option.text.startswith("--")):
             if position < len(words):
                 mistake = started_programs.check_script(words[position])
-                self.report(mistake or Mistake("", words[position], "it starts a script in a file"))
+                self.report(mistake or Mistake("", words[position], SCRIPT_IN_FILE))
             return
         mistake = started_programs.check_shell_options(options) or started_programs.check_shell_words(words, raw, position)
         self.report(mistake)

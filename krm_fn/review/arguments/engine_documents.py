@@ -15,7 +15,7 @@ from krm_fn.render.expand import PlannedResource
 from krm_fn.render.plan import GraphPlan
 from krm_fn.render.resolve import cluster
 from krm_fn.review.arguments import judged_commands, sglang_files, trtllm_files
-from krm_fn.review.arguments.judged_commands import JudgedCommand
+from krm_fn.review.arguments.judged_commands import AuthorContainer, JudgedCommand
 
 _ENGINES = {engine.PROGRAM: engine for engine in (sglang_files, trtllm_files)}
 """By program, the module with the flag that names the file (`FLAG`), and the findings about the file (`check`)."""
@@ -42,11 +42,18 @@ def _file(judged: JudgedCommand, maps: Mapping[identity.ObjectKey, Resource]) ->
     """Yields the ConfigMap and the key of the file that a worker reads, if it is known."""
     engine = _ENGINES.get(judged.command.program)
     path = (judged.text(engine.FLAG) if engine else None) or ""
+    yield from mounted_keys(judged.container, path, maps)
+
+
+def mounted_keys(container: AuthorContainer, path: str, maps: Mapping[identity.ObjectKey, Resource]) -> Iterator[tuple[Resource, str]]:
+    """Yields the ConfigMap and the key that a container mounts at a path, if it is known."""
     folder, _, key = path.rpartition("/")
-    for mount in objects(judged.container.fields.get("volumeMounts")) if folder else ():
-        for volume in objects(judged.plan.pod.spec.get("volumes")):
+    for mount in objects(container.fields.get("volumeMounts")) if folder else ():
+        for volume in objects(container.plan.pod.spec.get("volumes")):
             source = mapping(volume, "configMap")
             if text(mount.get("mountPath")).rstrip("/") == folder and name_of(volume) == name_of(mount) and not source.get("items"):
-                config_map = maps.get(identity.ObjectKey(*name_fields.CONFIG_MAP, judged.plan.identity.namespace, text(source.get("name"))))
+                config_map = maps.get(
+                    identity.ObjectKey(*name_fields.CONFIG_MAP, container.plan.identity.namespace, text(source.get("name")))
+                )
                 if config_map is not None and not mount.get("subPath") and isinstance(mapping(config_map, "data").get(key), str):
                     yield config_map, key

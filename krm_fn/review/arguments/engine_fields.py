@@ -7,7 +7,7 @@ a slip for one of them counts.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from krm_fn.base import codes, spelling
@@ -58,9 +58,14 @@ def misspelt(document: Mapping[str, Any]) -> Iterator[MisspeltField]:
     for parent, fields in _FIELDS.items():
         entries = mapping(document, parent) if parent else document
         for name in entries:
-            near = spelling.nearest(f"{name}", fields) if name not in fields else ""
+            near = (spelling.nearest(f"{name}", fields) or _switch(f"{name}", fields)) if name not in fields else ""
             if near and near not in entries:
                 yield MisspeltField(parent, f"{name}", near)
+
+
+def _switch(name: str, fields: Collection[str]) -> str:
+    """Returns the field that turns on what a name says: `enable_chunked_prefill` for `chunked_prefill`; empty without one."""
+    return f"enable_{name}" if f"enable_{name}" in fields else ""
 
 
 def check(commands: Iterable[JudgedCommand]) -> Iterator[WorkerFinding]:

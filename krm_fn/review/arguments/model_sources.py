@@ -32,6 +32,9 @@ _OFFLINE = ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE")
 _TRUE = ("1", "on", "yes", "true")
 """The values that turn a variable of the Hub on (`huggingface_hub/constants.py`)."""
 _HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+", re.ASCII)
+_URL = re.compile(r"(?:https?://)?(?:www\.)?(?:huggingface\.co|hf\.co)/([\w.-]+/[\w.-]+)(?:/|/tree/main/?)?", re.ASCII)
+"""The address of the page of a model."""
+_QUOTED = re.compile(r"""(["'])([\w./:@-]+)\1""", re.ASCII)
 _SHARED_MEMORY = "/dev/shm"  # noqa: S108 - a folder in a container
 _LEAST_SHARED = 3
 
@@ -77,6 +80,31 @@ def check_folders(commands: Iterable[JudgedCommand]) -> Iterator[WorkerFinding]:
         yield WorkerFinding(
             judged, ArgumentFinding(codes.MODEL_FOLDER_WITHOUT_VOLUME, "warning", use.values[0], message, old=use.text or "")
         )
+
+
+def check_names(commands: Iterable[JudgedCommand]) -> Iterator[WorkerFinding]:
+    """Yields a finding for each name of a model that the Hugging Face Hub refuses (`huggingface_hub/utils/_validators.py`)."""
+    for judged in commands:
+        use = judged.parsed.last(judged.table, *_flags(judged)) if _is_published(judged) else None
+        written = (use.text if use else "") or ""
+        right = _meant_name(written)
+        if use and right:
+            reason = "no shell removes these quotes" if written[0] in "\"'" else "the Hugging Face Hub has names of the form owner/model"
+            message = f"`{written[:120]}` is not the name of a model, because {reason}; write {right}"
+            yield WorkerFinding(judged, ArgumentFinding(codes.MALFORMED_MODEL_NAME, "warning", use.values[0], message, old=written))
+
+
+def _meant_name(written: str) -> str:
+    """Returns the name of a model that a malformed one means; empty for a folder, and for a name of the right form.
+
+    >>> names = ('"acme/tiny"', "huggingface.co/acme/tiny", "acme//tiny", "acme/tiny/", "acme/tiny", "/models/tiny/")
+    >>> [_meant_name(name) for name in names]
+    ['acme/tiny', 'acme/tiny', 'acme/tiny', 'acme/tiny', '', '']
+    """
+    quoted, url = _QUOTED.fullmatch(written), _URL.fullmatch(written.strip())
+    plain = quoted[2] if quoted else url[1] if url else re.sub("/+", "/", written.strip()).rstrip("/")
+    is_name = _HUB_NAME.fullmatch(plain) or (quoted is not None)
+    return plain if is_name and plain != written else ""
 
 
 def check_caches(commands: Iterable[JudgedCommand], ref: Ref) -> Iterator[Result]:

@@ -68,10 +68,9 @@ def check(judged: JudgedCommand, injected: InjectedFlags | None) -> Iterator[Arg
     needed, word = known.gpus, known.word
     gpus_of_engine = report.pluralize(needed, "GPU")
     if not gpus:
-        is_published = _is_published(judged)
-        if not _may_run_without_gpus(judged) and (needed > 1 or is_published):
-            message = f"the engine needs {gpus_of_engine}, and the pod requests none; {_request(judged, needed)}"
-            yield ArgumentFinding(codes.TOO_FEW_GPUS, "error" if is_published and needed > 1 else "warning", word, message)
+        if fix := request_of_gpus(judged, needed):
+            message = f"the engine needs {gpus_of_engine}, and the pod requests none; {fix}"
+            yield ArgumentFinding(codes.TOO_FEW_GPUS, "error" if _is_published(judged) and needed > 1 else "warning", word, message)
     elif needed > nodes * gpus:
         shares = known.within and known.of_copy == nodes * gpus
         within = f"add {known.within}, with which the data parallel ranks share these GPUs, or " if shares else ""
@@ -123,6 +122,12 @@ def _is_elsewhere(judged: JudgedCommand, sizes: ParallelFlags) -> bool:
     shared = plan.features.gpu_memory or plan.features.failover or plan.features.has_role_templates
     hidden = any(name in variables for name in _ON_SOME_GPUS) or any(name in line for line in lines for name in _ON_SOME_GPUS)
     return bool(claims or shared or hidden or judged.has(*sizes.silent))
+
+
+def request_of_gpus(judged: JudgedCommand, needed: int) -> str:
+    """Returns the fix of a pod without GPUs; empty if its engine may run without them."""
+    is_needed = not _may_run_without_gpus(judged) and (needed > 1 or _is_published(judged))
+    return _request(judged, needed) if is_needed else ""
 
 
 def _may_run_without_gpus(judged: JudgedCommand) -> bool:

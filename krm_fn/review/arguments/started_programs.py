@@ -39,6 +39,8 @@ _OTHER_MODULES = ("frontend", "mocker", "planner", "router")
 _PYTHONS = ("python3", "python")
 A_MODULE = "the name of a module"
 """What a message says for a module that is not known."""
+_BUILT_IN = ("cd", "export", "source", "ulimit")
+"""Commands that a shell runs itself, and for which Linux has no program."""
 _AS_WORDS = "write each of its words as an item of its own"
 _BY_SHELL = ", or let a shell read it with command: [/bin/sh, -c] and the whole line as the only item of args"
 
@@ -97,6 +99,12 @@ def check_first_word(words: Sequence[Word]) -> Mistake | None:
             words[0],
             f"no program stands before `{name}`, and the image starts none; write the program into `command`",
         )
+    if text in _BUILT_IN and len(words) > 1:
+        message = f"{text} is a command of a shell, and no shell reads this one"
+        fix = (
+            "write workingDir in its place" if text == "cd" else "write command: [/bin/sh, -c], and the whole line as the only item of args"
+        )
+        return Mistake(codes.SHELL_COMMAND_WITHOUT_SHELL, words[0], f"{message}; {fix}")
     if not _is_line(text):
         return None
     fix = f"{_AS_WORDS}{_BY_SHELL if len(words) == 1 else ''}"

@@ -16,7 +16,7 @@ from krm_fn.base.yaml import block_style
 from krm_fn.kubernetes.types import Resource
 from krm_fn.kubernetes.values import mapping
 from krm_fn.render.plan import ComponentPlan
-from krm_fn.review.arguments import engine_fields, worker_modes
+from krm_fn.review.arguments import engine_fields, size_rules, worker_modes
 from krm_fn.review.arguments.judged_commands import JudgedCommand
 from krm_fn.review.arguments.value_ranges import ValueRange
 
@@ -86,10 +86,16 @@ def _check_sizes(judged: JudgedCommand, value: Mapping[str, Any], config_map: Re
     gpus, nodes = plan.pod.gpus.number, plan.placement.nodes
     written = {name: value[name] for name in _SIZES if isinstance(value.get(name), int) and not isinstance(value.get(name), bool)}
     sizes = [written.get(name) or judged.number(f"--{name.replace('_', '-')}") for name in _SIZES]
-    if not written or gpus <= 0 or not all(sizes) or value.get("gpus_per_node") or judged.plan.features.has_role_templates:
+    if not written or gpus < 0 or not all(sizes) or value.get("gpus_per_node") or judged.plan.features.has_role_templates:
         return
     needed = prod(size for size in sizes if size)
-    if needed > nodes * gpus:
+    if not gpus:
+        if fix := size_rules.request_of_gpus(judged, needed):
+            largest = max(written, key=lambda name: written[name])
+            message = f"{key} needs {report.pluralize(needed, 'GPU')}, and the pod of {plan.identity.service} requests none; {fix}"
+            within = block_style.position(mapping(config_map, "data")[key], largest)
+            yield results.Result("error", codes.TOO_FEW_GPUS, message, results.ref(config_map), ("data", key), within=within)
+    elif needed > nodes * gpus:
         largest = max(written, key=lambda name: written[name])
         has = f"the pod of {plan.identity.service} has" if nodes == 1 else f"the {nodes} nodes of {plan.identity.service} have"
         message = f"{key} needs {report.pluralize(needed, 'GPU')}, and {has} {nodes * gpus}"

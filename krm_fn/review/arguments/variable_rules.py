@@ -27,6 +27,10 @@ _OF_HUB = {
     **dict.fromkeys(("HF_HUB_HOME", "HUGGINGFACE_HOME", "HUGGING_FACE_HOME"), "HF_HOME"),
 }
 """Names that the Hub does not read (`huggingface_hub/constants.py` and `utils/_auth.py`), and the one that each means."""
+_SLIPS_OF_HUB = ("HF_ENDPOINT", "HF_HOME", "HF_HUB_CACHE", "HF_HUB_ENABLE_HF_TRANSFER", "HF_HUB_OFFLINE", "HF_TOKEN")
+"""Variables of the Hub with names of which another one is a slip."""
+_NATS, _SCHEME = "NATS_SERVER", "nats://"
+"""Dynamo ends at an address of NATS without its scheme (`lib/runtime/src/transports/nats.rs`, `validate_nats_server`)."""
 _ROUTER_MODE, _FLAG = "DYN_ROUTER_MODE", "--router-mode"
 _REFUSES = (1, 5, 0)
 """The first release whose frontend ends at an unknown mode (`build_router_config`). Earlier ones route round-robin (`frontend/main.py`)."""
@@ -36,7 +40,8 @@ def check(commands: Iterable[JudgedCommand], ref: Ref) -> Iterator[Result]:
     """Yields the findings about the variables of the main containers of a graph, one for each entry that an author wrote."""
     paths = set()
     for judged in commands:
-        for result in (*_check_names(judged, ref), *_check_hub(judged, ref), *_check_router_mode(judged, ref)):
+        found = (*_check_names(judged, ref), *_check_hub(judged, ref), *_check_router_mode(judged, ref), *_check_nats(judged, ref))
+        for result in found:
             if result.path not in paths:
                 paths.add(result.path)
                 yield result
@@ -60,14 +65,31 @@ def _check_hub(judged: JudgedCommand, ref: Ref) -> Iterator[Result]:
     fields = judged.container.fields
     words = [*(fields.get("command") or ()), *(fields.get("args") or ())]
     names = {f"{entry.get('name')}" for entry in _variables(judged)}
-    for name in sorted(names & _OF_HUB.keys()):
-        right = _OF_HUB[name]
+    meant = {name: right for name in names if (right := _OF_HUB.get(name) or _slip_of_hub(name))}
+    for name, right in sorted(meant.items()):
         is_token = right in HUB_TOKENS and (not names.isdisjoint(HUB_TOKENS) or fields.get("envFrom"))
         if right not in names and not is_token and not any(name in word for word in words):
             problem = f"the Hugging Face Hub reads no variable {name}, but it reads {right}"
             message = f"{problem}; write {right}, or ignore {codes.MISSPELT_VARIABLE} if {name} is your own"
             path = field_origin.of_variable(judged.plan, name, "name")
             yield results.warning(codes.MISSPELT_VARIABLE, message, ref, path, current=name, proposed=right)
+
+
+def _slip_of_hub(name: str) -> str:
+    """Returns the variable of the Hub that a name is a slip for; empty without one."""
+    is_other = not name.startswith("HF") or name in _SLIPS_OF_HUB
+    return "" if is_other else next((right for right in _SLIPS_OF_HUB if spelling.is_slip(name, right.lower(), "_")), "")
+
+
+def _check_nats(judged: JudgedCommand, ref: Ref) -> Iterator[Result]:
+    """Reports an address of NATS with another scheme, or without one."""
+    values = [entry.get("value") for entry in _variables(judged) if entry.get("name") == _NATS]
+    address = f"{values[-1] or ''}" if values else ""
+    host = address.rpartition("://")[2]
+    if host and not address.startswith((_SCHEME, "$")) and "@" not in host:
+        message = f"{address[:120]} is not an address of NATS, so Dynamo ends at its start; write {_SCHEME}{host}"
+        path = field_origin.of_variable(judged.plan, _NATS, "value")
+        yield results.warning(codes.ADDRESS_WITHOUT_SCHEME, message, ref, path, current=address, proposed=f"{_SCHEME}{host}")
 
 
 @cache

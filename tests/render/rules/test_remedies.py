@@ -157,7 +157,7 @@ def test_names_that_most_objects_have_are_proposed_at_no_other_level(key: str) -
     ("version", "right"),
     [
         ("a group that Dynamo does not have", "dynamo.nvidia.com/v1beta1", "nvidia.com/v1beta1"),
-        ("a slip", "nvida.com/v1alpha1", "nvidia.com/v1alpha1"),
+        ("a slip, and the fields of the other version", "nvida.com/v1alpha1", "nvidia.com/v1beta1"),
         ("no group", "v1beta1", "nvidia.com/v1beta1"),
         ("a version that no kind has", "ai.nvidia.com/v1", "nvidia.com/v1beta1"),
     ],

@@ -36,6 +36,7 @@ def found(text: str, component: Any, key: str = "agg.yaml") -> list[tuple[str, s
 
 DOCUMENTS = [
     ("a slip", "tensor_paralel_size: 8\n", ("DYN696", "write tensor_parallel_size")),
+    ("a switch without its verb", "chunked_prefill: true\n", ("DYN696", "write enable_chunked_prefill")),
     ("a slip in an object", "kv_cache_config:\n  free_gpu_memory_fracton: 0.8\n", ("DYN696", "write free_gpu_memory_fraction")),
     ("a percentage", "kv_cache_config:\n  free_gpu_memory_fraction: 85\n", ("DYN644", "write 0.85")),
     ("a share above 1", "kv_cache_config:\n  free_gpu_memory_fraction: 1.5\n", ("DYN644", "write 0.9")),
@@ -72,6 +73,13 @@ WORKERS = [
 @cases("component", WORKERS)
 def test_other_workers_read_another_document(component):
     assert found("tensor_parallel_size: 16\n", component) == []
+
+
+def test_a_worker_without_gpus():
+    fix = 'add nvidia.com/gpu: "2" to resources.limits of main'
+    component = worker(*FILE)
+    del component["podTemplate"]["spec"]["containers"][0]["resources"]
+    assert found("tensor_parallel_size: 2\n", component) == [("DYN612", fix)]
 
 
 def test_a_flag_counts_beside_the_document():

@@ -117,6 +117,24 @@ CACHES = [
 ]
 
 
+NAMES = [
+    ("quotes", worker("vllm", "--model", '"acme/tiny"'), "write acme/tiny"),
+    ("the page of the model", worker("sglang", "--model-path", "https://huggingface.co/acme/tiny/tree/main"), "write acme/tiny"),
+    ("two slashes", worker("vllm", "--model", "acme//tiny"), "write acme/tiny"),
+    ("a slash at the end", worker("trtllm", "--model", "acme/tiny/"), "write acme/tiny"),
+    ("a blank at the end", worker("vllm", "--model", "acme/tiny "), "write acme/tiny"),
+    ("a name", worker("vllm", "--model", "acme/tiny"), ""),
+    ("a folder", worker("vllm", "--model", "/models/tiny/", folder="/models"), ""),
+    ("a bucket", worker("vllm", "--model", "s3://acme/tiny/"), ""),
+    ("an image of one's own", worker("vllm", "--model", "acme/tiny/", image="registry.example/engine:1.5.1"), ""),
+]
+
+
+@cases(("part", "remedy"), NAMES)
+def test_the_name_of_a_model_has_the_form_of_the_hub(part, remedy):
+    assert found(part, codes=("DYN773",)) == [("DYN773", remedy)] * bool(remedy)
+
+
 @cases(("part", "expected"), CACHES)
 def test_a_cache_of_models_is_in_a_volume(part, expected):
     assert found(part, codes=("DYN724", "DYN725")) == expected

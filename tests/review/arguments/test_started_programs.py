@@ -58,6 +58,7 @@ LOST = [
     ("flags for Python behind its own", {"command": ["python3", "-u"], "args": ["--router-mode=kv"]}, "DYN624", "--router-mode=kv"),
     ("a module without -m", {"command": ["python3", "dynamo.vllm"], "args": ["--model", "m"]}, "DYN624", "dynamo.vllm"),
     ("a module without -m in a line", {"command": SHELL, "args": ["exec python3 dynamo.sglang"]}, "DYN624", "exec python3 dynamo.sglang"),
+    ("a command of a shell", {"command": ["cd", "/workspace", "&&", "python3", "-m", "dynamo.vllm"]}, "DYN775", "cd"),
     ("Python alone", {"command": ["python3", "-u"]}, "DYN624", "-u"),
     ("no module", {"command": ["python3", "-m"]}, "DYN624", "-m"),
     ("a command line as a program", {"command": ["python3 -m dynamo.vllm --model m"]}, "DYN625", "python3 -m dynamo.vllm --model m"),

@@ -38,6 +38,9 @@ HUB = [
     ("an older name beside it", ["HUGGINGFACE_TOKEN", "HUGGING_FACE_HUB_TOKEN"], {}, ""),
     ("a Secret with any variables", ["HUGGINGFACE_TOKEN"], {"envFromSecret": "s"}, ""),
     ("the right name", ["HF_TOKEN"], {}, ""),
+    ("two letters in the wrong order", ["HF_TOEKN"], {}, "HF_TOKEN"),
+    ("a letter too many", ["HF_HOMES"], {}, "HF_HOME"),
+    ("another variable of the Hub", ["HF_TOKEN_PATH"], {}, ""),
 ]
 
 
@@ -46,6 +49,21 @@ def test_a_variable_that_the_hub_does_not_read(names, fields, meant):
     graph = worker("--model acme/tiny", env=[{"name": name, "value": "x"} for name in names], **fields)
     found = [(finding.code, finding.path[-1], finding.proposed) for finding in findings(graph, behaviour="v1.5")]
     assert found == [("DYN736", "name", meant)] * bool(meant)
+
+
+ADDRESSES = [
+    ("no scheme", "nats.dynamo-system:4222", "nats://nats.dynamo-system:4222"),
+    ("the scheme of another server", "http://nats:4222", "nats://nats:4222"),
+    ("an address", "nats://nats:4222", ""),
+    ("a reference", "$(NATS)", ""),
+    ("no address", "", ""),
+]
+
+
+@cases(("address", "meant"), ADDRESSES)
+def test_an_address_of_nats_has_its_scheme(address, meant):
+    found = [(finding.code, finding.path[-1], finding.proposed) for finding in findings(frontend("NATS_SERVER", address), behaviour="v1.5")]
+    assert found == [("DYN774", "value", meant)] * bool(meant)
 
 
 def test_a_variable_that_the_command_names_is_the_authors():
