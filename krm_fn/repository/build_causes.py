@@ -69,12 +69,8 @@ def _of_files(tree: Tree, closure: Closure, messages: str) -> BuildCause | None:
         return cause
     if duplicate := next(iter(kustomizations.duplicate_keys(tree, closure)), None) if _SET_TWICE in messages else None:
         return BuildCause(duplicate.message, {"file": duplicate.file, "line": duplicate.line, "column": duplicate.column})
-    if _MALFORMED in messages and (unreadable := _unreadable_file(tree, closure)):
-        return unreadable
-    if _BRACES in messages and (action := next(_actions(tree, closure), None)):
-        return action
-    if _REGISTERED in messages and (twice := next(_listed_twice(closure), None)):
-        return twice
+    if of_resources := _of_resource_files(tree, closure, messages):
+        return of_resources
     if wrong := kustomization_causes.find(tree, closure, messages):
         return wrong
     if component := _COMPONENT.search(messages):
@@ -84,6 +80,15 @@ def _of_files(tree: Tree, closure: Closure, messages: str) -> BuildCause | None:
     if generated := _NOT_MERGED.search(messages):
         return _of_generator(tree, closure, generated[1])
     return None
+
+
+def _of_resource_files(tree: Tree, closure: Closure, messages: str) -> BuildCause | None:
+    """Returns the cause of a file with resources that is not YAML, has placeholders, or is listed twice."""
+    if _MALFORMED in messages:
+        return _unreadable_file(tree, closure)
+    if _BRACES in messages:
+        return next(_actions(tree, closure), None)
+    return next(_listed_twice(closure), None) if _REGISTERED in messages else None
 
 
 def _of_resources(tree: Tree, closure: Closure, messages: str) -> BuildCause | None:
