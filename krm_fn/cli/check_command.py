@@ -17,6 +17,7 @@ from krm_fn.cli.check_watch import Run
 from krm_fn.review.inputs import Inputs, Policy, checked_inputs
 from krm_fn.review.inputs.budget_files import BudgetReport
 from krm_fn.review.inputs.checked_inputs import CheckedInputs
+from krm_fn.review.known_checks import KnownChecks
 
 
 @click.command()
@@ -80,11 +81,12 @@ def check(  # noqa: PLR0913 - one for each option
     if fixed_services and old is None:
         raise click.UsageError("--fixed-services needs --old")
     limits = budget_option.read(budget, given)
+    known = KnownChecks() if watch and not verbose else None
 
     def judge(texts: Mapping[str, str]) -> _CheckedState:
         with_texts = given._replace(texts=texts)
         inputs = checked_inputs.load(with_texts, old, is_plain=root is not None, verbose=verbose)
-        located, compared = checked_inputs.find(inputs, root, fixed_services=fixed_services, verbose=verbose)
+        located, compared = checked_inputs.find(inputs, root, fixed_services=fixed_services, verbose=verbose, known=known)
         used = limits.compare(part.measured_objects() for part in inputs.parts) if limits else None
         located += used.findings if used else []
         values = [source.value for source in inputs.resources]
@@ -95,6 +97,8 @@ def check(  # noqa: PLR0913 - one for each option
         with progress_line.show_progress("check"):
             fixed = check_fixes.fix(given, judge, mode) if mode else None
             state = fixed.state if fixed else judge({})
+        if known:
+            known.forget_unused()
         _print(state, policy, style, old, fixed)
         return Run(int(bool(policy.failing(state.findings))), state.files())
 

@@ -117,15 +117,20 @@ def _fields(name: str) -> list[go_json.GoField]:
     return go_json.fields(go_json.kinds()[name])
 
 
+@cache
+def _numbered_fields(name: str) -> dict[str, tuple[int, go_json.GoField]]:
+    return {field.name: (number, field) for number, field in enumerate(_fields(name))}
+
+
 def stored_struct(value: Any, struct: str, form: Form) -> Any:
     """Returns a Go struct: its fields that are not zero. A value of another type is returned unchanged; an API server refuses it."""
     if not isinstance(value, dict):
         return {} if value is None else value
-    value = {**value, **form.special(struct, value)}
-    defaults, fields = form.defaults.get(struct, {}), {}
-    for field in _fields(struct):
-        if field.name not in value and field.name not in defaults:
-            continue
+    if special := form.special(struct, value):
+        value = {**value, **special}
+    defaults, fields, known = form.defaults.get(struct, {}), {}, _numbered_fields(struct)
+    names = {**value, **defaults} if defaults else value
+    for _, field in sorted([known[name] for name in names if name in known]):  # a struct has many more fields than a value
         written = value.get(field.name)
         if field.name in defaults and (written is None or (form.fills_zeros and field.mark != "*" and not written)):
             written = defaults[field.name]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import signal
 import subprocess
@@ -67,6 +68,25 @@ def test_new_removed_and_renamed_files_of_a_folder_are_changes(tmp_path, monkeyp
         f"--- changed: {second}",
         f"--- changed: {first}",
     ]
+
+
+def test_the_findings_after_each_save_are_those_of_a_new_check(tmp_path, monkeypatch):
+    """A save judges the saved graph, and the references between all."""
+    flag = RIGHT.replace("replicas: 2", "replicas: 2\n      extraPodSpec: {mainContainer: {args: [--modl, a]}}")
+    saves = [("a", RIGHT), ("b", MISSPELT), ("b", flag), ("a", RIGHT.replace("chat", "other")), ("b", RIGHT)]
+
+    def save(name: str, text: str) -> None:
+        (tmp_path / f"{name}.yaml").write_text(text)
+
+    alone = []
+    for name, text in saves:
+        save(name, text)
+        alone.append(console.run("check", tmp_path).out)
+    assert len(set(alone)) >= 4
+    (tmp_path / "b.yaml").unlink()
+    save(*saves[0])
+    _watched(monkeypatch, *(functools.partial(save, *entry) for entry in saves[1:]))
+    assert console.run("check", "--watch", tmp_path).out == "".join(alone)
 
 
 def test_a_base_outside_of_the_path_is_watched(tmp_path, monkeypatch, kustomize_on_path):

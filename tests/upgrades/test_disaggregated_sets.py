@@ -99,7 +99,7 @@ def test_a_change_never_leaves_a_graph_without_both_roles_of_one_generation(grap
 
 def peaks(changes):
     """The most replicas of each role at one time, by the forecast."""
-    rollouts = forecast.all_rollouts(changes, forecast.object_rules.read_cluster_state(changes))
+    rollouts = forecast.forecast(changes).rollouts
     return {rollout.service.name: rollout.new_units + rollout.steps.surge for rollout in rollouts if rollout.together and rollout.service}
 
 

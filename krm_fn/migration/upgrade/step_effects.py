@@ -79,7 +79,7 @@ def graphs(part: StepPart, step: UpgradeStep) -> tuple[list[GraphUpgrade], list[
 
 def _effects(changes: Sequence[ObjectChange], cluster_state: ClusterState) -> _Effects:
     of_graph = forecast.forecast(changes, cluster_state=cluster_state)
-    return _Effects(tuple(changes), of_graph, forecast.all_rollouts(changes, cluster_state))
+    return _Effects(tuple(changes), of_graph, of_graph.rollouts)
 
 
 def _cluster_state(part: StepPart, changes: Sequence[ObjectChange]) -> ClusterState:

@@ -62,6 +62,8 @@ def between(old: Resource, new: Resource) -> tuple[FieldChange, ...]:
 
     The order of entries with keys counts in Dynamo's resources and in objects with pods, because it can change pods.
     """
+    if _is_same(old, new):
+        return ()
     address = results.ref(new)
     definition = table.load().kinds.get(address.kind, {}).get(address.api_version)
     schema = _reference({"$ref": definition}) if definition else _with_pods()

@@ -101,7 +101,7 @@ class Forecast(NamedTuple):
     state that the new state does not have, and `created` those that only the new state has. `needed` is the smallest number of
     free GPUs with which all rollouts end, if all free GPUs were on one node. `free` is the number of GPUs that the nodes have free
     while the old pods run; it is None if nothing is known about the nodes. Nodes list no GPUs of claims, so if the nodes are known, these
-    are in neither of the two numbers.
+    are in neither of the two numbers. `rollouts` are those of all objects, in the order of the changes.
     """
 
     outcomes: tuple[ObjectForecast, ...]
@@ -113,6 +113,7 @@ class Forecast(NamedTuple):
     findings: tuple[Result, ...] = ()
     deleted: tuple[Service, ...] = ()
     created: tuple[Service, ...] = ()
+    rollouts: tuple[Rollout, ...] = ()
 
 
 def forecast(
@@ -144,7 +145,7 @@ def forecast(
     before = tuple(dict.fromkeys(service for change, part in zip(changes, parts, strict=True) for service in _old_services(change, part)))
     findings = (*_findings_of_all(changes, parts), *_node_findings(nodes, gpus.peak))
     deleted, created = tuple(service for service in before if service not in services), tuple(s for s in services if s not in before)
-    return Forecast(outcomes, gpus, services, _restarting(changes, parts), needed, free, findings, deleted=deleted, created=created)
+    return Forecast(outcomes, gpus, services, _restarting(changes, parts), needed, free, findings, deleted, created, tuple(together))
 
 
 def _old_services(change: ObjectChange, part: KindForecast) -> Iterator[Service]:
@@ -162,11 +163,6 @@ def restarting(changes: Sequence[ObjectChange]) -> tuple[Service, ...]:
     differing = [change for change in changes if change.fields or change.old is None or change.new is None]
     cluster_state = object_rules.read_cluster_state(differing)
     return _restarting(differing, [kind_forecast(change, cluster_state) for change in differing])
-
-
-def all_rollouts(changes: Sequence[ObjectChange], cluster_state: ClusterState) -> tuple[Rollout, ...]:
-    """Returns the rollouts of some changes, in the order of the changes."""
-    return tuple(rollout for change in changes for rollout in kind_forecast(change, cluster_state).rollouts)
 
 
 def kind_forecast(change: ObjectChange, cluster_state: ClusterState) -> KindForecast:

@@ -38,8 +38,10 @@ class TemplateWorkload(UniformWorkload):
 
     def causes(self, old: Resource, new: Resource) -> tuple[Path, ...]:
         """Returns the paths of the fields of the pod template that differ as stored."""
-        templates = (self.form(object_rules.spec(resource).get("template")) for resource in (old, new))
-        before, after = map(stored_objects.without_disabled, templates)
+        written = [object_rules.spec(resource).get("template") for resource in (old, new)]
+        if repr(written[0]) == repr(written[1]):
+            return ()
+        before, after = (stored_objects.without_disabled(self.form(template)) for template in written)
         return object_changes.of_parts(before, after, _TEMPLATE)
 
     def waits(self, new: Resource) -> bool:
