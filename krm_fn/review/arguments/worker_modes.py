@@ -106,22 +106,25 @@ def word(judged: JudgedCommand) -> Word:
 
 def _is_elsewhere(parsed: ParsedCommand, table: FlagTable, container: Mapping[str, Any]) -> bool:
     """True if a variable or a file can decide the mode."""
-    variables = [str(entry.get("name")) for entry in container.get("env") or ()]
-    from_maps = any("configMapRef" in entry for entry in container.get("envFrom") or ())
-    in_files = any(parsed.last(table, option) for option in _IN_FILES)
-    known = f"DYN_{table.program.rpartition('.')[2].upper()}{_MODE_VARIABLE}" if _of_variable(table, container) else ""
-    named = any(name.startswith("DYN_") and name.endswith(_VARIABLES) and name != known for name in variables)
-    return from_maps or in_files or named
+    if any("configMapRef" in entry for entry in container.get("envFrom") or ()):
+        return True
+    names = {str(entry.get("name")) for entry in container.get("env") or ()}
+    deciding = {name for name in names if name.startswith("DYN_") and name.endswith(_VARIABLES)}
+    if deciding and _of_variable(table, container):
+        deciding.discard(f"DYN_{table.program.rpartition('.')[2].upper()}{_MODE_VARIABLE}")
+    return bool(deciding) or any(parsed.last(table, option) for option in _IN_FILES)
 
 
 def _of_variable(table: FlagTable, container: Mapping[str, Any]) -> str:
     """Returns the mode in the variable of the flag, which vLLM and TensorRT-LLM read since 1.0; empty if it is not there, or not known."""
     name = f"DYN_{table.program.rpartition('.')[2].upper()}{_MODE_VARIABLE}"
     values = [entry.get("value") for entry in container.get("env") or () if entry.get("name") == name]
+    if not values or values[-1] not in _MODES:
+        return ""
     engine = engines.of_program(table.program)
     since = engine.reads_mode_variable_since if engine else None
     is_read = _MODE in table.flags and since is not None and flag_tables.number(table.release) >= since
-    return f"{values[-1]}" if is_read and values and values[-1] in _MODES else ""
+    return f"{values[-1]}" if is_read else ""
 
 
 def _with_type(plan: ComponentPlan, mode: str) -> str:
