@@ -32,7 +32,7 @@ from krm_fn.repository import (
     unmatched_entries,
 )
 from krm_fn.repository.build_cache import BuildCache, SharedBuilds, StoredBuild
-from krm_fn.repository.files import commands, reading, short_objects
+from krm_fn.repository.files import commands, patch_fields, reading, short_objects
 from krm_fn.repository.files.commands import CommandResult
 from krm_fn.repository.files.reading import Source
 from krm_fn.repository.kustomizations import Closure
@@ -258,16 +258,16 @@ def _locate_source(tree: Tree, root: Root, closure: Closure, source: Source, *, 
 
 
 def _patches(tree: Tree, closure: Closure, document: Source) -> Iterator[Source]:
-    """Yields the parts of a build that patch a document: patches in files and in Kustomizations, and Kustomizations with images.
+    """Yields the parts of a build that patch a document: Kustomizations that write images and metadata, and patches in files and in them.
 
     Those of the root are the last ones that a build applies, so they are first.
     """
     for folder, kustomization in closure.folders.items():
+        if not kustomization.value.keys().isdisjoint(patch_fields.TRANSFORMERS):
+            yield kustomization
         for patch, target in _of_kustomization(tree, folder, kustomization):
             if isinstance(patch.value, list) or (_selects(target, document) if target else _is_same(patch, document)):
                 yield patch
-        if entries(kustomization.value, "images"):
-            yield kustomization
     for name in sorted(closure.files):
         for source in tree.read(name).sources:
             if source is not document and _is_same(source, document):

@@ -68,11 +68,12 @@ def test_a_finding_names_the_line_that_wrote_the_value(layer, files, expected, c
 
 
 BUILT = {
+    "metadata": {"namespace": "team", "labels": {"area": "chat"}, "annotations": {"owner": "me"}},
     "spec": {
         "list": ["a", "b"],
         "map": {"a/b": "c", "image": "registry.example/dynamo:2"},
         "named": [{"name": "worker", "args": ["--x"]}, {"name": "frontend"}],
-    }
+    },
 }
 MOVED = {"op": "add", "path": "/spec/named/1/args/-", "value": "--x"}
 FIELDS = [
@@ -87,6 +88,12 @@ FIELDS = [
     ("another operation", [{"op": "test", "path": "/spec/list/0", "value": "a"}], ("spec", "list", 0), None),
     ("no operation", ["a", {"op": "add"}, {"op": "add", "path": 7}], ("spec", "list", 0), None),
     ("an image", {"images": [{"name": "registry.example/dynamo", "newTag": "2"}]}, ("spec", "map", "image"), ("images", 0, "newTag")),
+    ("a namespace", {"namespace": "team"}, ("metadata", "namespace"), ("namespace",)),
+    ("another namespace", {"namespace": "other"}, ("metadata", "namespace"), None),
+    ("a label", {"commonLabels": {"area": "chat"}}, ("metadata", "labels", "area"), ("commonLabels", "area")),
+    ("one of pairs", {"labels": [{"pairs": {"area": "chat"}}]}, ("metadata", "labels", "area"), ("labels", 0, "pairs", "area")),
+    ("an annotation", {"commonAnnotations": {"owner": "me"}}, ("metadata", "annotations", "owner"), ("commonAnnotations", "owner")),
+    ("fields of any type", {"namespace": [], "labels": 3, "images": {"a": 1}}, ("metadata", "labels", "area"), None),
     ("a part of a resource", {"spec": {"list": ["a"]}}, ("spec", "list", 0), ("spec", "list", 0)),
     ("a missing field", {"spec": {"list": ["a"]}}, ("spec", "other"), None),
 ]

@@ -11,12 +11,14 @@ from krm_fn.kubernetes import paths
 
 _TAGS = (("newTag", ":"), ("digest", "@"))
 _WRITING = ("add", "replace")
+TRANSFORMERS = ("images", "namespace", "labels", "commonLabels", "commonAnnotations")
+"""The fields of a Kustomization that write fields of resources: those of which `find` knows the place of a value."""
 
 
 def find(patch: Any, built: Any, path: Path) -> Path | None:
     """Returns the path in a patch of the field that has the value of a field of a built resource; None if the patch did not write it.
 
-    A patch is a part of a resource, a list of operations (RFC 6902), or a Kustomization, which writes images.
+    A patch is a part of a resource, a list of operations (RFC 6902), or a Kustomization, which writes images and metadata.
     """
     value = paths.at(built, path)
     if value is None:
@@ -24,15 +26,32 @@ def find(patch: Any, built: Any, path: Path) -> Path | None:
     if isinstance(patch, list):
         moved = [*_operations(patch, path, value, built)]
         return next(_operations(patch, path, value), None) or (moved[0] if len(moved) == 1 else None)
-    if isinstance(patch, dict) and isinstance(patch.get("images"), list):
-        return next(images(patch, value), None)
+    if isinstance(patch, dict) and not patch.keys().isdisjoint(TRANSFORMERS):
+        return next(_transformers(patch, path, value), None)
     written = paths.by_names(path, built, patch)
     return written if paths.at(patch, written) == value else None
 
 
+def _transformers(kustomization: dict[str, Any], path: Path, value: Any) -> Iterator[Path]:
+    """Yields the fields of a Kustomization that gave a field of a resource its value."""
+    if path == ("metadata", "namespace"):
+        candidates: list[Path] = [("namespace",)]
+    elif path[:2] == ("metadata", "labels"):
+        entries = kustomization.get("labels")
+        numbers = range(len(entries)) if isinstance(entries, list) else ()
+        candidates = [("commonLabels", *path[2:]), *(("labels", number, "pairs", *path[2:]) for number in numbers)]
+    elif path[:2] == ("metadata", "annotations"):
+        candidates = [("commonAnnotations", *path[2:])]
+    else:
+        candidates = []
+    yield from (candidate for candidate in candidates if paths.at(kustomization, candidate) == value)
+    yield from images(kustomization, value)
+
+
 def images(kustomization: dict[str, Any], value: Any) -> Iterator[Path]:
     """Yields the entries of `images` of a Kustomization that gave an image its tag or digest."""
-    for index, image in enumerate(kustomization.get("images") or () if isinstance(value, str) else ()):
+    listed = kustomization.get("images")
+    for index, image in enumerate(listed if isinstance(listed, list) and isinstance(value, str) else ()):
         for field, mark in _TAGS if isinstance(image, dict) else ():
             if image.get(field) and value == f"{image.get('newName') or image.get('name')}{mark}{image[field]}":
                 yield "images", index, field
