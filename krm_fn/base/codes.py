@@ -609,7 +609,7 @@ SIDECAR_IMAGES_STAY = "DYN747"
 PODS_ON_SEVERAL_GPU_PRODUCTS = "DYN748"
 OPERATOR_HAS_NOT_ACTED = "DYN749"
 
-# 750-775: Tokens, downloads, addresses, programs and objects beside a graph that do not fit it
+# 750-776: Tokens, downloads, addresses, programs and objects beside a graph that do not fit it
 TOKEN_IN_PLAIN_TEXT = "DYN750"
 SECRET_WITHOUT_HUB_TOKEN = "DYN751"
 INIT_CONTAINER_FILLS_OTHER_FOLDER = "DYN752"
@@ -635,6 +635,7 @@ SWITCH_IS_NOT_A_NUMBER = "DYN772"
 MALFORMED_MODEL_NAME = "DYN773"
 ADDRESS_WITHOUT_SCHEME = "DYN774"
 SHELL_COMMAND_WITHOUT_SHELL = "DYN775"
+UNREADABLE_TRIGGER = "DYN776"
 
 # 790-799: Further findings about repositories
 KUSTOMIZATION_WITHOUT_FUNCTION = "DYN790"

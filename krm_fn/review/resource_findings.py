@@ -27,6 +27,7 @@ from krm_fn.review import (
     finished_builds,
     hub_tokens,
     image_names,
+    keda_triggers,
     main_containers,
     missing_contents,
     misspelt_names,
@@ -177,6 +178,7 @@ def _findings(
         yield from missing_contents.check_ports(resources, expansion.resources, config)
         yield from missing_contents.check_backends(resources, expansion.resources, config)
         yield from monitor_ports.check(resources, expansion.resources, config)
+        yield from keda_triggers.check(resources)
         yield from objects_beside.check(resources, expansion.resources, config)
         yield from service_urls.check(resources, expansion.resources, config)
 
