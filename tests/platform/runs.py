@@ -51,8 +51,12 @@ class Run(NamedTuple):
         found = {
             (verb, group, name) for rule in rules for group in rule["apiGroups"] for name in rule["resources"] for verb in rule["verbs"]
         }
-        served = {(group, name) for group in {group for _, group, _ in found} for name in self.served(group)}
-        return {right for right in found if right[1:] in served}
+        return self.of_existing(found)
+
+    def of_existing(self, rights: set[tuple[str, str, str]]) -> set[tuple[str, str, str]]:
+        """The rights for resources that exist: the cluster lacks those of newer versions, such as DisaggregatedSetRoleScalers."""
+        served = {(group, name) for group in {group for _, group, _ in rights} for name in self.served(group)}
+        return {right for right in rights if right[1:] in served}
 
     def served(self, group: str) -> list[str]:
         """The names of the resources of an API group, and of their subresources."""
@@ -60,14 +64,15 @@ class Run(NamedTuple):
         return [each["name"] for each in self.plane.client.get(f"/apis/{version}" if group else "/api/v1")["resources"]]
 
     def used(self) -> set[tuple[str, str, str]]:
-        """The rights that the requests needed. An API server since Kubernetes 1.34 sends the list with the watch; older ones need both.
+        """The rights that the requests for resources that exist needed.
 
-        An apply that creates an object needs two rights.
+        An API server since Kubernetes 1.34 sends the list with the watch; older ones need both. An apply that creates an object needs two
+        rights.
         """
         requests = self.requests()
         found = {(each["verb"], *_resource(each)) for each in requests}
         created = {("create", *_resource(each)) for each in requests if each["verb"] == "patch" and each["responseStatus"]["code"] == 201}
-        return found | created | {("list", group, name) for verb, group, name in found if verb == "watch"}
+        return self.of_existing(found | created | {("list", group, name) for verb, group, name in found if verb == "watch"})
 
     def refused(self) -> list[tuple[str, str]]:
         """The requests that RBAC or a policy refused."""
